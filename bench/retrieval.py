@@ -4,7 +4,7 @@ Questions that need two documents, through the product's own index and search, w
     python -m bench.retrieval --data DIR [--half 1|2] [--json]
 
 DIR holds corpus/multihop_NAME.*.jsonl, one document a line (`title`, and `text` or `sentences`), and
-dev/multihop_NAME.jsonl, one question a line (`question`, `gold_titles`, and `gold_sentences` as [title, number]).
+dev/multihop_NAME.jsonl, one question a line (`question`, `gold_titles`).
 """
 
 import argparse
@@ -26,11 +26,9 @@ from runtime.settings import KnowledgeSettings
 
 T = TypeVar("T")
 
-SETS = {"hotpot": "multihop_hotpot", "2wiki": "multihop_2wiki", "sentences": "multihop_hotpot_sent"}
+SETS = {"hotpot": "multihop_hotpot", "2wiki": "multihop_2wiki"}
 TITLES = 10
-"""All titles that a question needs must be among so many documents found,"""
-SENTENCES = 5
-"""and as many as possible of the sentences among so many."""
+"""All titles that a question needs must be among so many documents found."""
 PASSAGES = 30
 """Asked for, so that there are enough documents among them."""
 SECONDS = 60.0
@@ -50,7 +48,6 @@ class Asked(msgspec.Struct, frozen=True):
     id: str
     question: str
     gold_titles: list[str]
-    gold_sentences: list[tuple[str, int]] = []
 
 
 class Corpus(NamedTuple):
@@ -67,8 +64,6 @@ class Result(NamedTuple):
 
     titles: bool
     """All of them were among the documents found."""
-    sentences: float
-    """Share of those that were found."""
     refused: bool
     milliseconds: float
 
@@ -93,27 +88,12 @@ def _found_titles(findings: SearchHits, corpus: Corpus) -> list[str]:
     return [corpus.titles[name] for name in sources][:TITLES]
 
 
-def _found_sentences(findings: SearchHits, corpus: Corpus) -> list[tuple[str, int]]:
-    """The corpus's sentences that the best sentences found are, in their order; one that covers two counts as two."""
-    found: dict[tuple[str, int], None] = {}
-    for each in findings.sentences:
-        passage = findings.passages[each.passage - 1]
-        title = corpus.titles[Path(passage.source).name]
-        start, end = passage.start + each.place.start, passage.start + each.place.end
-        for number, (a, b) in enumerate(corpus.sentences[title]):
-            if min(end, b) - max(start, a) > min(end - start, b - a) / 2:
-                found[title, number] = None
-    return list(found)[:SENTENCES]
-
-
 async def _ask(knowledge: KnowledgeIndex, asked: Asked, corpus: Corpus) -> Result:
     began = time.perf_counter()
-    findings = await knowledge.search(asked.question, within=SECONDS, limit=PASSAGES, hops=True)
+    findings = await knowledge.search(asked.question, within=SECONDS, limit=PASSAGES)
     took = (time.perf_counter() - began) * 1000
     titles = set(asked.gold_titles) <= set(_found_titles(findings, corpus))
-    gold = set(asked.gold_sentences)
-    share = len(gold.intersection(_found_sentences(findings, corpus))) / len(gold) if gold else 0.0
-    return Result(titles, share, bool(findings.abstain), took)
+    return Result(titles, bool(findings.abstain), took)
 
 
 async def _measure(data: Path, name: str, half: int) -> list[Result]:
@@ -142,10 +122,7 @@ def _mean(values: list[float]) -> float:
 def _figures(results: dict[str, list[Result]]) -> dict[str, float]:
     figures = {}
     for name, each in results.items():
-        if name == "sentences":
-            figures["sentences.recall_at_5"] = _mean([one.sentences for one in each])
-        else:
-            figures[f"{name}.all_gold_at_10"] = _mean([one.titles for one in each])
+        figures[f"{name}.all_gold_at_10"] = _mean([one.titles for one in each])
         figures[f"{name}.questions"] = len(each)
         figures[f"{name}.refused"] = sum(one.refused for one in each)
         figures[f"{name}.ms"] = _mean([one.milliseconds for one in each])

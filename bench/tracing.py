@@ -48,7 +48,7 @@ PASSAGES = tuple(
     Passage(f"kb/spooler.md#{n}", "kb/spooler.md", "Spoolers", f"Spoolers > Floor {n + 3}", said, 0, len(said))
     for n, said in enumerate(SENTENCES)
 )
-HITS = SearchHits(PASSAGES, words=tuple(0.9 - n / 20 for n in range(len(PASSAGES))))
+HITS = SearchHits(PASSAGES)
 DRAFT = Draft(tuple(Claim(said, number, said) for number, said in enumerate(SENTENCES[:6], 1)))
 EXPECTED = {"run": 1, "agent": 6, "classification": 1, "routing": 1, "search": 1, "model": 3, "claims": 1}
 """How many spans of each kind a ticket has."""

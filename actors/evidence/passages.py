@@ -11,6 +11,8 @@ TICKET_SOURCE = "contract"
 
 STATUTE, CASE = "statute:", "case:"
 """How the sources of articles of law and of decided cases begin; people know both by their titles."""
+HEADING_CHARACTERS = 300
+"""Of a heading so much is looked at; a longer one is none, but text that a page dresses up as one."""
 LOOKED_UP = 1.0
 """The score, and the confidence of a search, of what was asked for by its name and looked up."""
 
@@ -52,6 +54,11 @@ def name_place(passage: Passage) -> str:
     """What an excerpt stands below: its section of a document; the article, the case that it is of."""
     named = passage.source.startswith((STATUTE, CASE))
     return passage.title if named else passage.heading or passage.title
+
+
+def last_heading(passage: Passage) -> str:
+    """The heading that a passage stands directly below; of one without any, the title of its document."""
+    return passage.heading.rpartition(" > ")[2].strip()[:HEADING_CHARACTERS] or passage.title
 
 
 class NamedDocument(msgspec.Struct, frozen=True, gc=False):

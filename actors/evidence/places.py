@@ -1,6 +1,7 @@
 """Places: where in the documents an answer may stand, and what stands there. An answer without a model shows them."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
@@ -10,9 +11,27 @@ from actors.evidence.passages import Passage
 from actors.text.catalogue import say
 from actors.text.normalize import sanitize_markdown, sanitize_phrase, settle_code
 
+PLACES = 3
+"""So many are shown of what was found."""
+
 _PLACE = re.compile(r"\[\d+\] \S")
 _HEADING = re.compile(r"(?m)^#{1,6}[ \t]{1,4}")
 """The mark of a heading, over which what is shown of a place may go on."""
+
+
+def list_places(passages: Sequence[Passage], *, of_a_page: int = PLACES) -> tuple[Claim, ...]:
+    """
+    The places that come closest, word for word. Whether one of them is the answer, nobody has judged.
+
+    :param of_a_page: so many of one page at most.
+    """
+    of, chosen = Counter[str](), list[Claim]()
+    for number, each in enumerate(passages, 1):
+        text = each.text.strip()
+        of[each.source] += bool(text)
+        if text and of[each.source] <= of_a_page and len(chosen) < PLACES:
+            chosen.append(Claim(text, number, text))
+    return tuple(chosen)
 
 
 def render_places(

@@ -3,7 +3,7 @@
 import re
 
 from actors.drafting.drafts import Draft, Excerpts
-from actors.evidence.claims import Claim
+from actors.evidence.places import PLACES, list_places
 from actors.helpdesk import triage
 from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Summary, SummaryRequest
 from actors.ports import Completion, ModelRequest
@@ -12,8 +12,6 @@ from actors.text.sentences import split_sentences
 from actors.text.truncate import shorten
 from actors.text.word_patterns import compile_words
 
-PLACES = 3
-"""So many are shown of what was found."""
 SUMMARY_CHARACTERS = 200
 
 _CITED = compile_words(r"\s*\[\d+\]")
@@ -36,10 +34,9 @@ def analyze(task: ModelRequest) -> Completion:
 
 
 def draft(task: ModelRequest) -> Completion:
-    """The places that come closest, word for word. Whether one of them is the answer, nobody has judged."""
+    """The places that come closest."""
     passages = task.findings.passages if task.findings else ()
-    claims = (Claim(each.text, number, each.text) for number, each in enumerate(passages[:PLACES], 1))
-    return Completion(Excerpts(tuple(claims)), passages)
+    return Completion(Excerpts(list_places(passages)), passages)
 
 
 def summarize(task: ModelRequest) -> Completion:

@@ -9,8 +9,7 @@ import functools
 from collections.abc import Iterable, Iterator, Sequence
 
 from actors.evidence.claims import Citation, Claim, verify
-from actors.evidence.heading_types import nearest
-from actors.evidence.passages import Passage
+from actors.evidence.passages import Passage, last_heading
 from actors.evidence.sources import Page, Statement
 from actors.reporting.report import ReportSentence
 from actors.text.normalize import normalize
@@ -129,7 +128,7 @@ class CitationIndex:
     def _under(self, said: Statement) -> str:
         """A sentence that is reworded needs no heading; a quote may need the one that it was found under."""
         passage = self._passages[said.passage]
-        heading = shorten(flat(nearest(passage)), HEADING_CHARACTERS)
+        heading = shorten(flat(last_heading(passage)), HEADING_CHARACTERS)
         known = (_key(each) for each in (said.text, self._pages[said.page].title))
         return "" if not verbatim(said) or any(_key(heading) in each for each in known) else heading
 

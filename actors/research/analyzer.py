@@ -9,14 +9,15 @@ import structlog
 from actors.evidence.passages import SearchHits
 from actors.evidence.shortfalls import Shortfall, merge_shortfalls
 from actors.evidence.trace_steps import AnswerStep, CheckedClaim, clip
-from actors.extractive.decompose import in_task, subject
 from actors.ports import BudgetSpent, Completion, Model, ModelRequest, PortFailed, Reading, Trace, Untraced
 from actors.research.analysis_summary import analysis_summary
-from actors.research.landscape import is_choice, lookups, survey, telling
+from actors.research.landscape import is_choice, lookups, survey
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
 from actors.research.models import Analysis, Plan
 from actors.research.output_schemas import Answer, AnswerRequest, Landscape, LandscapeRequest
+from actors.research.planning import in_task
 from actors.research.synthesis import STOPPED, RoundFindings, argue, conclude, distinct, goes_on, report_round
+from actors.text.keywords import keywords
 from actors.workflow.cancellation import run_until_stop
 from actors.workflow.progress import StageProgress
 from bus import Actor, Context
@@ -80,7 +81,7 @@ class Analyzer(Actor[AnalyzeSources]):
         self, message: AnalyzeSources, plan: Plan, ctx: Context
     ) -> tuple[tuple[SearchHits, ...], tuple[SearchHits, ...]]:
         """The passages on each question of the plan, and those that a landscape may need."""
-        more = lookups(plan.sides or (subject(message.text) or message.text,)) if is_choice(message.text) else ()
+        more = lookups(plan.sides or (keywords(message.text),)) if is_choice(message.text) else ()
         asked = (*(in_task(each, message.text) for each in plan.questions), *more[:LOOKUPS])
         held = list[tuple[SearchHits, ...]]()
 
@@ -140,10 +141,9 @@ class Analyzer(Actor[AnalyzeSources]):
         self, message: AnalyzeSources, argued: RoundFindings, analysis: Analysis, found: Sequence[SearchHits],
         ctx: Context,
     ) -> tuple[Analysis, RoundFindings]:  # fmt: skip
-        """The analysis with competitors, features and SWOT, where the task or the sources' headings give reason."""
-        rated = telling(distinct((*(p for f in found for p in f.passages), *argued.passages)))
-        passages = distinct((*rated, *argued.passages)) if is_choice(message.text) else rated
-        if not passages:
+        """The analysis with competitors, features and SWOT, where the task gives reason."""
+        passages = distinct((*argued.passages, *(p for f in found for p in f.passages)))
+        if not passages or not is_choice(message.text):
             return analysis, argued
         task = ModelRequest(
             agent=ctx.address, instructions=self._instructions, material=LandscapeRequest(message.text),

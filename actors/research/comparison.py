@@ -1,115 +1,143 @@
-"""A comparison of the sides of a task on the criteria that it names. Pure."""
+"""A comparison: of what a task compares, and what stands of its sides beside each other. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
+import msgspec
+
+from actors.evidence.passages import Passage, last_heading
 from actors.evidence.sources import Statement
 from actors.research.models import Comparison, Row, Section
-from actors.text.comparison_targets import question_on
 from actors.text.keywords import share, terms
+from actors.text.truncate import cut_at_paragraph
+from actors.text.word_patterns import compile_words
 
 CELL_CHARACTERS = 350
-LEAST_SIDES = 2
-STEM = 5
-"""`mutability` and `mutable` have so many letters in common."""
+ROWS = 6
+THINGS = 6
+THING_WORDS = 6
+TASK_CHARACTERS = 2000
 
-_ATTRIBUTES = {
-    "Performance": r"performan\w+|speed|fast(?:er|est)?|slow(?:er|est)?|latency|throughput|efficien\w+|overhead|"
-    "性能|速度|성능|속도",
-    "Size": r"disk|storage|space|bytes|megabytes|gigabytes|\d ?[KMGT]B|compress\w*|smaller|larger|大小|存储|용량|저장",
-    "Memory": r"memory|RAM|cache[sd]?|内存|메모리",
-    "Cost": r"costs?|prices?|pricing|cheap(?:er)?|expensive|fees?|价格|成本|费用|가격|비용",
-    "Licence": r"licen[cs]e[sd]?|licensing|open[- ]source|proprietary|许可|라이선스",
-    "Security": r"secur\w+|encrypt\w*|authenticat\w+|privileges?|permissions?|安全|加密|보안|암호",
-    "Reliability": r"reliab\w+|durab\w+|crash(?:es)?|fail(?:s|ed|ure|over)|recover\w*|可靠|장애|복구|신뢰",
-    "Concurrency": r"concurren\w+|parallel\w*|locks?|locking|deadlocks?|并发|锁|동시|잠금",
-    "Consistency": r"consisten\w+|transaction\w*|isolation|synchronous\w*|asynchronous\w*|一致|事务|일관|트랜잭션",
-    "Granularity": r"granular\w*|per[- ](?:table|row|column|database|user)|individual \w+|whole|entire|subset",
-    "Operators": r"operators?|comparisons?|equality|range queries|sort(?:ed)? order",
-    "Limits": r"limit(?:s|ed|ation|ations)?|restrict\w*|not support\w*|cannot|unable|限制|제한|한계",
-    "Compatibility": r"compatib\w+|versions?|platforms?|architectures?|portab\w+|兼容|호환",
-    "Configuration": r"configur\w+|settings?|parameters?|set up|配置|설정",
-    "Use": r"use cases?|useful|suit(?:s|ed|able)|best for|recommended|intended|designed|适合|适用|적합",
-}
-_PATTERNS = {name: re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE) for name, pattern in _ATTRIBUTES.items()}
+_SAID = r"[^.?!;:？。；：]{2,200}?"
+_FORMS = (
+    compile_words(
+        rf"\b(?:compar(?:e|ing)|differences?\s+between|comparison\s+(?:of|between))\s+(?P<things>{_SAID})"
+        rf"(?:\s*,?\s+(?:in\s+terms\s+of|with\s+regard\s+to|regarding|on|by)\s+(?P<on>{_SAID}))?\s*(?:[.?!;:]|$)",
+        re.IGNORECASE,
+    ),
+    compile_words(
+        rf"\bhow\s+do(?:es)?\s+(?P<things>{_SAID})\s+(?:differ|compare)\b(?:\s+(?:in|on|by)\s+(?P<on>{_SAID}))?"
+        r"\s*(?:[.?!;:]|$)",
+        re.IGNORECASE,
+    ),
+    compile_words(
+        r"(?:^|[.?!:]\s+)(?P<things>[^.?!;:]{1,60}?(?:\s+(?:vs\.?|versus)\s+[^.?!;:]{1,60}?){1,5})\s*"
+        rf"(?::\s*(?P<on>{_SAID})(?=[.?!;]|$)|[.?!;:]|$)",
+        re.IGNORECASE,
+    ),
+    compile_words(rf"(?:比较|对比)(?P<things>[^，。？的]{{3,60}})(?:的(?P<on>{_SAID})(?=[。？]|$))?"),
+    compile_words(r"(?P<things>[^，。？\s]{1,20}[和与][^，。？的有\s]{1,20})(?:的|有什么|之间的)?(?:区别|差异|不同)"),
+    compile_words(r"(?P<things>[^\s,.]{1,20}(?:와|과)\s+[^\s,.]{1,20}?)(?:을|를|의)?\s+(?:차이|비교)"),
+)
+_BETWEEN = compile_words(
+    r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|with|to|vs\.?|versus)\s+|[、和与]|(?:와|과)\s+", re.IGNORECASE
+)
+_ARTICLE = compile_words(r"^(?:the|an?|their)\s+", re.IGNORECASE)
+_NO_NAME = compile_words(r"\bof\b|^(?:two|these|those|this|that|them|it|how|what|which|when)\b", re.IGNORECASE)
 
 
-def on_criteria(
-    sides: Sequence[str], criteria: Sequence[str], sections: Iterable[Section], headings: Mapping[str, str]
-) -> Comparison | None:
+class Compared(NamedTuple):
+    """Nothing, or at least two sides; the criteria may be none."""
+
+    sides: tuple[str, ...] = ()
+    criteria: tuple[str, ...] = ()
+
+    @property
+    def cells(self) -> tuple[tuple[str, str], ...]:
+        """Each criterion of each side, criterion by criterion."""
+        return tuple((side, criterion) for criterion in self.criteria for side in self.sides)
+
+
+def find_compared(task: str) -> Compared:
+    """What a task compares, and on what, where it says so in so many words."""
+    text = " ".join(task[:TASK_CHARACTERS].split())
+    found = next((match for form in _FORMS if (match := form.search(text))), None)
+    if found is None:
+        return Compared()
+    sides, on = _list(found["things"]), found.groupdict().get("on") or ""
+    if len({terms(each) or each for each in sides}) < max(2, len(sides)) or any(map(_NO_NAME.search, sides)):
+        return Compared()
+    return Compared(sides, _list(on) if on else ())
+
+
+def _list(text: str) -> tuple[str, ...]:
+    """The items of a list; nothing where one is more than a name."""
+    items = [_ARTICLE.sub("", each.strip(" \"'“”‘’()")) for each in _BETWEEN.split(text)]
+    found = tuple(each for each in items if each)[:THINGS]
+    return found if all(len(each.split()) <= THING_WORDS for each in found) else ()
+
+
+def question_on(side: str, criterion: str) -> str:
+    """What is asked of one cell of a comparison."""
+    return f"{side}: {criterion}"
+
+
+def choose_for_cell(
+    compared: Compared, question: str, found: Sequence[Statement], headings: Mapping[str, str]
+) -> tuple[Statement, ...]:
     """
-    What is said of each side on each criterion of the task; a cell of which nothing is said is None.
+    What of an answer may stand in the cell that its question is on; all of it where that is no cell.
 
-    :param headings: the headings above a passage, by its id: a sentence under "Hash" speaks of hash indexes.
+    Of what only quotes, that which names the side and the criterion, by its words or by those above it.
+
+    :param headings: above each passage, by its id.
     """
-    if len(sides) < LEAST_SIDES or not criteria:
-        return None
-    sections = tuple(sections)
-    of = _by_side(sides, (said for each in sections for said in each.statements), headings)
-    answers: dict[str, list[Statement]] = {}
-    for each in sections:
-        answers.setdefault(each.question, []).extend(each.statements)
+    cells = {question_on(*cell): cell for cell in compared.cells}
+    if question not in cells:
+        return tuple(found)
+    side, criterion = cells[question]
 
-    def cell(side: str, criterion: str) -> Statement | None:
-        answered = answers.get(question_on(side, criterion), ())
-        return _answer((side, criterion), sides, answered, headings) or _on(criterion, of[side])
+    def speaks(said: Statement) -> bool:
+        whole = f"{headings.get(said.passage, '')} {said.text}"
+        return side in _sides_in(compared.sides, whole) and share(terms(criterion), terms(whole)) == 1.0
 
-    rows = [Row(criterion, tuple(cell(side, criterion) for side in sides)) for criterion in criteria]
-    return Comparison(tuple(sides), tuple(rows))
+    return tuple(each for each in found if each.text != each.quote or speaks(each))
 
 
-def speaking_of(
-    cell: tuple[str, str], sides: Sequence[str], statements: Iterable[Statement], headings: Mapping[str, str]
-) -> Iterator[Statement]:
-    """The statements that speak of a side and a criterion, by themselves or by the headings above them."""
-    side, criterion = cell
-    for each in statements:
-        above = headings.get(each.passage, "")
-        names = side in _sides_in(sides, each.text) or side in _sides_in(sides, above)
-        if names and (_touches(criterion, each.text) or _touches(criterion, above)):
-            yield each
+def tabulate(compared: Compared, sections: Iterable[Section]) -> Comparison | None:
+    """What was answered to the question on each cell; None where nothing was."""
+    answers = {each.question: _shorten(each.statements[0]) for each in sections if each.statements}
+    rows = [
+        Row(each, tuple(answers.get(question_on(side, each)) for side in compared.sides)) for each in compared.criteria
+    ]
+    return Comparison(compared.sides, tuple(rows)) if any(cell for row in rows for cell in row.cells) else None
 
 
-def _answer(
-    cell: tuple[str, str], sides: Sequence[str], answers: Iterable[Statement], headings: Mapping[str, str]
-) -> Statement | None:
-    """Of what was answered to a cell's question the best: on this side rather than on several, and short."""
-    fitting = list(speaking_of(cell, sides, answers, headings))
-
-    def worse(place: int) -> tuple[bool, int, int]:
-        return len(fitting[place].text) > CELL_CHARACTERS, len(_sides_in(sides, fitting[place].text)), place
-
-    return fitting[min(range(len(fitting)), key=worse)] if fitting else None
+def _shorten(said: Statement) -> Statement:
+    if said.text != said.quote:
+        return said
+    begin = cut_at_paragraph(said.text, CELL_CHARACTERS)
+    return msgspec.structs.replace(said, text=begin, quote=begin)
 
 
-def _on(criterion: str, statements: Sequence[Statement]) -> Statement | None:
-    """What else is said of a side that speaks of a criterion."""
-    wanted = terms(criterion)
-    fitting = [each for each in statements if _touches(criterion, each.text)]
-    return min(fitting, key=lambda each: (-share(wanted, terms(each.text)), len(each.text)), default=None)
+def set_side_by_side(sides: Sequence[str], passages: Iterable[Passage], number: int) -> Comparison | None:
+    """
+    Sections of both sides under the same heading, each by how it begins; None where there are none.
 
-
-def _touches(criterion: str, text: str) -> bool:
-    """Whether a text speaks of a criterion: in its words, in words of its stem, or in others of its kind."""
-    if any(pattern.search(criterion) and pattern.search(text) for pattern in _PATTERNS.values()):
-        return True
-    wanted, said = terms(criterion), terms(text)
-    found = sum(
-        each in said or any(each[:STEM] == other[:STEM] for other in said if len(each) >= STEM) for each in wanted
-    )
-    return found >= len(wanted) / 2
-
-
-def _by_side(
-    sides: Sequence[str], statements: Iterable[Statement], headings: Mapping[str, str]
-) -> dict[str, list[Statement]]:
-    """The statements that speak of one side only: its own terms are in them or above them, no other's."""
-    found: dict[str, list[Statement]] = {side: [] for side in sides}
-    for each in statements:
-        named = _sides_in(sides, each.text) or _sides_in(sides, headings.get(each.passage, ""))
-        if len(named) == 1 and len(each.text) <= CELL_CHARACTERS:
-            found[named[0]].append(each)
-    return found
+    :param number: of the round.
+    """
+    found: dict[frozenset[str], tuple[str, dict[str, Statement]]] = {}
+    for each in passages:
+        named = _sides_in(sides, f"{each.title} {each.heading}")
+        point = last_heading(each)
+        if len(named) == 1 and terms(point) and not _sides_in(sides, point):
+            begin = cut_at_paragraph(each.text, CELL_CHARACTERS).strip()
+            if begin:
+                cells = found.setdefault(terms(point), (point, {}))[1]
+                cells.setdefault(named[0], Statement(begin, begin, each.id, each.source, number))
+    rows = [Row(point, tuple(map(cells.get, sides))) for point, cells in found.values() if len(cells) > 1]
+    return Comparison(tuple(sides), tuple(rows[:ROWS])) if rows else None
 
 
 def _sides_in(sides: Sequence[str], text: str) -> list[str]:

@@ -4,16 +4,17 @@ import re
 from collections.abc import Iterable, Sequence
 
 from actors.evidence.claims import Claim
-from actors.evidence.heading_types import QUADRANTS, alternatives, leaf, quadrant
-from actors.evidence.passages import Passage
+from actors.evidence.passages import Passage, last_heading
 from actors.evidence.sources import Statement
 from actors.evidence.trace_steps import CheckedClaim
-from actors.extractive.decompose import CHARACTERS
 from actors.research.learnings import remove_repeats, verify_claims
 from actors.research.models import Analysis, Competitor, Swot, SwotItem
 from actors.research.output_schemas import Landscape
 
 COMPETITORS, FEATURES, RATED = 6, 8, 4
+QUADRANTS = ("strengths", "weaknesses", "opportunities", "threats")
+CHARACTERS = 4000
+"""So much of a task is looked at."""
 NAME_CHARACTERS = 80
 LEAST_QUADRANTS = 2
 """One quadrant by itself is no SWOT."""
@@ -40,11 +41,6 @@ def lookups(about: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"{thing} {aspect}" for thing in about if thing for aspect in ASPECTS)
 
 
-def telling(passages: Iterable[Passage]) -> tuple[Passage, ...]:
-    """The passages whose own headings say that they praise, warn, promise, threaten, or name another product."""
-    return tuple(each for each in passages if quadrant(each.heading) or alternatives(each.heading))
-
-
 def survey(
     draft: Landscape, passages: Sequence[Passage], number: int, task: str = ""
 ) -> tuple[Analysis, list[CheckedClaim]]:
@@ -61,7 +57,7 @@ def survey(
         return fresh
 
     rated = {
-        part: tuple(SwotItem(each, leaf(of[each.passage].heading)) for each in keep(getattr(draft, part), RATED))
+        part: tuple(SwotItem(each, last_heading(of[each.passage])) for each in keep(getattr(draft, part), RATED))
         for part in QUADRANTS
     }
     swot = Swot(**rated) if sum(map(bool, rated.values())) >= LEAST_QUADRANTS else Swot()

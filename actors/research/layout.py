@@ -11,10 +11,10 @@ import msgspec
 
 from actors.evidence.sources import Statement
 from actors.reporting.citations import CitationIndex, UsedTexts, verbatim
+from actors.research.comparison import question_on
 from actors.research.methodology import is_product_question
 from actors.research.models import Analysis, Comparison, Competitor, Contradiction, Row, Section, SwotItem
 from actors.text.catalogue import say
-from actors.text.comparison_targets import question_on
 from actors.text.normalize import normalize
 
 OVERVIEW = 5

@@ -1,20 +1,18 @@
 """What was learnt: verified statements, none of which says what another one says already. Pure."""
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
 
-from actors.evidence.claims import Claim, check
+from actors.evidence.claims import Claim, check, is_verbatim
 from actors.evidence.facts import facts
 from actors.evidence.grounding import Shown, adds, plainly
-from actors.evidence.heading_types import is_entry
 from actors.evidence.passages import Passage, Span
 from actors.evidence.sources import Statement
 from actors.evidence.trace_steps import CheckedClaim, make_claim
-from actors.research.models import Section
-from actors.text.keywords import alike, share, terms
+from actors.text.keywords import alike, terms
 from actors.text.normalize import normalize
 from actors.text.quote_matching import find_quote
 from actors.text.sentences import split_sentences
@@ -25,17 +23,9 @@ CLAIMS = 40
 """So many claims of one answer are looked at, and so many of them kept:"""
 STATEMENTS = 24
 CLAIM_CHARACTERS = 1000
+"""Of what an author writes; a quote may be as long as the place that it is."""
 SAME = 0.8
 """Two statements that share more of their terms than this, and all their figures, say the same."""
-OVERVIEW, OVERVIEW_CHARACTERS = 3, 900
-BEST = 0.5
-"""What counts in favour of the statement that its question begins with."""
-OPENING_WORDS = 5
-"""A sentence speaks of what it begins with."""
-SENTENCE_CHARACTERS = 450
-"""A longer statement is too much for an overview."""
-
-
 WHOLE_SENTENCE = 40
 
 
@@ -72,18 +62,12 @@ def verify_claims(claims: Sequence[Claim], passages: Sequence[Passage], number: 
 
 def find_fault(claim: Claim, passages: Sequence[Passage], shown: Shown) -> str:
     """Why a claim is not shown; empty when its passage supports it and it brings in nothing else."""
-    if len(claim.text) > CLAIM_CHARACTERS:
+    if len(claim.text) > CLAIM_CHARACTERS and not is_verbatim(claim, passages):
         return "it is too long"
     finding = check(claim, passages)
     if finding.verdict != "supported":
         return finding.why or "its passage does not support it"
     return "it brings in what nobody read" if adds(claim, passages, shown) else ""
-
-
-def quote_best(passages: Sequence[Passage]) -> tuple[Claim, ...]:
-    """The best slices as claims: what can be said when no model of any kind answers."""
-    slices = [(place.score, -number, number, place.of(p)) for number, p in enumerate(passages, 1) for place in p.quotes]
-    return tuple(Claim(text, number, text) for _, _, number, text in sorted(slices, reverse=True)[:3])
 
 
 def same(one: str, other: str) -> bool:
@@ -108,54 +92,9 @@ def remove_repeats(statements: Iterable[Statement], said: Iterable[Statement]) -
     return tuple(found)
 
 
-def dealt(lists: Sequence[Sequence[Statement]]) -> list[tuple[Statement, ...]]:
-    """What several questions may say, each given to one: in turns every question takes the first that is left."""
-    queues, taken = [list(each) for each in lists], list[Statement]()
-    chosen: list[list[Statement]] = [[] for _ in lists]
-    while any(queues):
-        for queue, mine in zip(queues, chosen, strict=True):
-            while queue:
-                each = queue.pop(0)
-                if remove_repeats((each,), taken):
-                    taken.append(each)
-                    mine.append(each)
-                    break
-    return [tuple(each) for each in chosen]
-
-
 def merge(known: Sequence[Statement], fresh: Sequence[Statement]) -> tuple[Statement, ...]:
     """The learnings of a round: those known stay, each new one is added once, as long as there is room."""
     return (*known, *remove_repeats(fresh, known))[:LEARNINGS]
-
-
-def foremost(sections: Sequence[Section], task: str, headings: Mapping[str, str]) -> tuple[Statement, ...]:
-    """
-    For a reader in a hurry the best statement of each question, the best ones first; of a single question two.
-
-    :param headings: those above a passage, by its id: what an entry of a reference says is no overview.
-    """
-    wanted = terms(task)
-    asked = [section for section in sections if section.statements and section.round == sections[0].round]
-    chosen: list[Statement] = []
-    room = OVERVIEW_CHARACTERS
-    for section in asked:
-        question = terms(section.question)
-        weights = {each: _weight(each, wanted, question, headings) for each in section.statements}
-        weights[section.statements[0]] += BEST
-        ranked = sorted(weights, key=lambda each: -weights[each])
-        for each in ranked[: 1 if len(asked) > 1 else 2]:
-            fits = len(each.text) < min(room, SENTENCE_CHARACTERS) and "\n\n" not in each.text
-            if fits and len(chosen) < OVERVIEW and weights[each] > 0:
-                chosen.append(each)
-                room -= len(each.text) + 1
-    return tuple(chosen)
-
-
-def _weight(said: Statement, wanted: frozenset[str], asked: frozenset[str], headings: Mapping[str, str]) -> float:
-    words = terms(said.text)
-    opening = terms(" ".join(said.text.split()[:OPENING_WORDS]))
-    entry = is_entry(headings.get(said.passage, ""))
-    return share(asked, words) + share(wanted, words) / 2 + share(asked, opening) / 2 - 2 * entry
 
 
 def holding(passages: Iterable[Passage], statements: Iterable[Statement]) -> tuple[Passage, ...]:

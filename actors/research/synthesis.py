@@ -7,24 +7,21 @@ import msgspec
 import structlog
 
 from actors.evidence.grounding import Shown, presumes
-from actors.evidence.heading_types import leaf
-from actors.evidence.passages import Passage, Reason, SearchHits
+from actors.evidence.passages import Passage, Reason, SearchHits, last_heading
+from actors.evidence.places import list_places
 from actors.evidence.shortfalls import Shortfall
 from actors.evidence.sources import Statement
 from actors.evidence.trace_steps import CheckedClaim
 from actors.ports import BudgetSpent, Completion, ModelFailed, PortFailed
 from actors.research.analysis_summary import analysis_summary
-from actors.research.comparison import on_criteria, speaking_of
+from actors.research.comparison import Compared, choose_for_cell, question_on, set_side_by_side, tabulate
 from actors.research.contradictions import contradictions
 from actors.research.follow_ups import DIRECTIONS, limit
 from actors.research.layout import statements
 from actors.research.learnings import (
     VerifiedClaims,
-    dealt,
-    foremost,
     holding,
     merge,
-    quote_best,
     remove_repeats,
     verify_claims,
 )
@@ -32,9 +29,9 @@ from actors.research.messages import AnalysisCompleted, AnalyzeSources, Directio
 from actors.research.models import Analysis, Plan, Section
 from actors.research.output_schemas import Answer
 from actors.text.catalogue import say
-from actors.text.comparison_targets import Compared, question_on
 
 STOPPED = Reason("not_looked_into")
+OVERVIEW = 3
 
 log = structlog.get_logger()
 
@@ -62,16 +59,15 @@ def argue(
     sections, fresh, known = list[Section](), list[Statement](), all_statements(message.sections)
     filled = [_fill(answer, findings) for answer, findings in zip(answers, found, strict=True)]
     asked = list(zip(plan.questions, filled, strict=True))
-    cells = {question_on(*cell): cell for cell in Compared(plan.sides, plan.criteria).cells}
-    checks = [_check(question, each, message, plan.sides, cells.get(question)) for question, each in asked]
-    shares = dealt([each.statements for each in checks])
+    compared = Compared(plan.sides, plan.criteria)
+    cells = {question_on(*cell) for cell in compared.cells}
+    checks = [_check(question, each, message, compared) for question, each in asked]
     for n, (question, each) in enumerate(asked):
         held = checks[n]
-        said = remove_repeats(shares[n], (*known, *fresh))
+        said = remove_repeats(held.statements, (*known, *fresh))
         fresh += said
-        again = tuple(each for each in held.statements if each in known or each in fresh)
         # what a report says elsewhere it does not repeat, but in a table
-        shown = said or (again if number == 1 or question in cells else ())
+        shown = said or (held.statements if number == 1 or question in cells else ())
         if shown or number == 1:
             # of passages that were found a word would be blamed that says nothing of the rest
             why = "" if found[n].passages else found[n].explain(language)
@@ -96,19 +92,18 @@ def argue(
     )
 
 
-def _check(
-    question: str, each: Completion, message: AnalyzeSources, sides: Sequence[str], cell: tuple[str, str] | None
-) -> VerifiedClaims:
+def _check(question: str, each: Completion, message: AnalyzeSources, compared: Compared) -> VerifiedClaims:
     """
     The statements of one answer.
 
-    :param cell: the side and the criterion that they must speak of, where the question is on one cell of a table.
+    Where nothing is left of what was claimed, the places that come closest stand in for it, and answer nothing.
     """
     held = verify_claims(each.value.claims, each.passages, message.brief.round, question, message.text)
-    if cell is None:
-        return held
-    above = {passage.id: f"{passage.title} {passage.heading}" for passage in each.passages}
-    return held._replace(statements=tuple(speaking_of(cell, sides, held.statements, above)))
+    if each.value.claims and not held.statements:
+        places = verify_claims(list_places(each.passages), each.passages, message.brief.round)
+        held = held._replace(statements=places.statements)
+    headings = {passage.id: f"{passage.title} {passage.heading}" for passage in each.passages}
+    return held._replace(statements=choose_for_cell(compared, question, held.statements, headings))
 
 
 def _directions(message: AnalyzeSources, asked: Sequence[tuple[str, Completion]]) -> list[str]:
@@ -126,7 +121,7 @@ def _fill(answer: Completion | PortFailed | None, findings: SearchHits) -> Compl
         return answer
     if findings.abstain:
         return Completion(Answer(), degraded=str(answer or ""))
-    return Completion(Answer(quote_best(findings.passages)), findings.passages, degraded=str(answer or ""))
+    return Completion(Answer(list_places(findings.passages)), findings.passages, degraded=str(answer or ""))
 
 
 def _why_partial(answer: Completion | PortFailed | None, language: str) -> str:
@@ -151,7 +146,7 @@ def _open(
     asked = (message.brief.direction, *plan.questions)
     explored = [*asked, *(each.question for each in message.sections)]
     explored += (
-        leaf(each.heading) for each in passages if each.id in {said.passage for said in all_statements(sections)}
+        last_heading(each) for each in passages if each.id in {said.passage for said in all_statements(sections)}
     )
     unanswered = tuple(each.question for each in sections if not each.statements)
     answered = {each.question for each in sections if each.statements}
@@ -175,11 +170,14 @@ def conclude(message: AnalyzeSources, plan: Plan, argued: RoundFindings, found: 
     sides = plan.sides or (before.sides if before else ())
     criteria = plan.criteria or (tuple(row.attribute for row in before.rows) if before else ())
     passages = distinct((*message.passages, *argued.passages, *(p for f in found if not f.abstain for p in f.passages)))
-    headings = {each.id: f"{each.title} {each.heading}" for each in passages}
+    number = message.brief.round
+    beside = set_side_by_side(sides, passages, number)
+    if criteria:
+        beside = tabulate(Compared(sides, criteria), sections)
     analysis = Analysis(
-        overview=foremost(sections, message.text, headings),
-        comparison=on_criteria(sides, criteria, sections, headings),
-        contradictions=contradictions(said, passages, message.brief.round),
+        overview=tuple(each.statements[0] for each in sections if each.statements)[:OVERVIEW],
+        comparison=beside or before,
+        contradictions=contradictions(said, passages, number),
     )
     return msgspec.structs.replace(analysis, summary=analysis_summary(analysis))
 

@@ -42,3 +42,12 @@ def share(wanted: frozenset[str], have: frozenset[str]) -> float:
 def alike(one: frozenset[str], other: frozenset[str]) -> float:
     """How much two texts have in common, by the shorter one, 0 to 1."""
     return len(one & other) / min(len(one), len(other)) if one and other else 0.0
+
+
+def keywords(text: str, most: int = 12) -> str:
+    """A question without its filler, for a search engine: its words of weight as they are written."""
+    wanted, found = frozenset(in_order(text)), list[str]()
+    for word in re.findall(r"[.'-]{0,3}\w+(?:[.'-]+\w+)*", text[:CHARACTERS]):
+        if terms(word) & wanted and word not in found:
+            found.append(word)
+    return " ".join(found[:most])

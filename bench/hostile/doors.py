@@ -102,9 +102,11 @@ def _read_question(text: str) -> object:
 
 
 def _plan_research(text: str) -> object:
-    from actors.extractive.decompose import decompose, in_task, keywords
+    from actors.research.comparison import find_compared
+    from actors.research.planning import in_task, list_questions
+    from actors.text.keywords import keywords
 
-    return [in_task(each, text) for each in decompose(text).questions], keywords(text)
+    return [in_task(each, text) for each in list_questions(text)], keywords(text), find_compared(text)
 
 
 def _classify_law(text: str) -> object:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from actors.extractive.model import Extractive
+from actors.extractive import Extractive
 from bus import Event
 from runtime.families import helpdesk, legal, research
 from runtime.families.family import Family

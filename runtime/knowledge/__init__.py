@@ -1,4 +1,6 @@
-"""Folders of documents as a passage index (`indexing.py`), and the search over it (`port.py`)."""
+"""Folders of documents as an index of passages, and the search over it."""
+
+import msgspec
 
 from runtime.program import command
 
@@ -10,3 +12,14 @@ NO_INDEX = "No documents are indexed yet"
 def no_index_message() -> str:
     """The same for a user, with the remedy."""
     return f"{NO_INDEX}: run {command('index FOLDER')} on a folder of {KINDS}."
+
+
+class QuestionVector(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What a question means, on its way into a worker process."""
+
+    model: str
+    """Only vectors that this model made can be compared with it."""
+    vector: bytes
+    """Empty: there is none."""
+    failure: str = ""
+    """Why, in a sentence."""

@@ -12,8 +12,7 @@ from actors.evidence.passages import NamedDocument, SearchHits
 from actors.evidence.shortfalls import Shortfall
 from actors.text.catalogue import ENGLISH
 from actors.text.normalize import find_span
-from runtime.knowledge import NO_INDEX
-from runtime.knowledge.embedding import QuestionVector
+from runtime.knowledge import NO_INDEX, QuestionVector
 from runtime.knowledge.find_passages import CANDIDATES, find_passages
 from runtime.knowledge.index.index_reader import IndexReader
 

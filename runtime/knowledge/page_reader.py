@@ -11,7 +11,8 @@ from actors.evidence.shortfalls import merge_shortfalls
 from actors.evidence.sources import Page
 from actors.ports import Knowledge, PortFailed
 from runtime.embeddings.embedder import Embedder, EmbeddingFailed
-from runtime.knowledge.embedding import SHARE, QuestionVector, embed_question
+from runtime.knowledge import QuestionVector
+from runtime.knowledge.embedding import SHARE, embed_question
 from runtime.knowledge.index.vector_store import Unseen
 from runtime.processes.pool import WorkError, Workers, WorkTimedOut
 
@@ -85,9 +86,7 @@ class Reader:
         asked = [await embed_question(embedder, each, within * SHARE) for each in questions]
         if not any(each and each.vector for each in asked):
             return asked, []
-        texts = await self._workers.call(
-            LIST_CANDIDATES, shelf, questions, within=within * SHARE, returns=list[Unseen]
-        )
+        texts = await self._workers.call(LIST_CANDIDATES, shelf, questions, within=within * SHARE, returns=list[Unseen])
         try:
             made = await embedder.embed([each.text for each in texts], kind="passage", within=within * SHARE)
         except EmbeddingFailed as error:

@@ -9,12 +9,12 @@ import pytest
 
 from actors.evidence.claims import Claim
 from actors.evidence.sources import SearchResult
-from actors.extractive.decompose import keywords
 from actors.ports import ModelRequest
 from actors.research.models import ResearchOptions
 from actors.research.output_schemas import Answer, PlanDraft, PlanRequest
 from actors.research.searcher import Searcher
 from actors.research.workflow import ResearchCase, State
+from actors.text.keywords import keywords
 from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.progress import RoundBegan, StageProgress
 from runtime.families.research_state.project import Project, status_of

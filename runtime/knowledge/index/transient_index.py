@@ -10,7 +10,7 @@ import msgspec
 from actors.evidence.passages import Passage, Reason, SearchHits
 from actors.evidence.shortfalls import Shortfall
 from actors.text.tokenizer import tokens
-from runtime.knowledge.embedding import QuestionVector
+from runtime.knowledge import QuestionVector
 from runtime.knowledge.find_passages import QUESTION_CHARACTERS, TERMS
 from runtime.knowledge.index import index_writer, vector_store
 from runtime.knowledge.index.index_reader import IndexReader

@@ -13,17 +13,17 @@ def passage(number: int) -> Passage:
     return Passage(f"kb/{number}.md#1", f"kb/{number}.md", "Title", f"Title > Part {number}", "Text.", 0, 5)
 
 
-def test_what_a_search_found_stands_with_its_scores_by_words_and_by_meaning_and_what_kept_it_out() -> None:
+def test_what_a_search_found_stands_with_its_nearness_and_what_kept_it_out() -> None:
     hits = SearchHits(
-        (passage(1), passage(2)), "The documents do not speak of 'x'.", words=(0.456, 0.1),
+        (passage(1), passage(2)), "The documents do not speak of 'x'.",
         meaning=Meaning(0.512, (None, 0.512)),
     )  # fmt: skip
 
     step = make_search_step("worker", "How?", "documents", hits)
 
-    assert [(each.source, each.heading, each.words, each.meaning) for each in step.found] == [
-        ("kb/1.md", "Title > Part 1", 0.46, None),
-        ("kb/2.md", "Title > Part 2", 0.1, 0.51),
+    assert [(each.source, each.heading, each.meaning) for each in step.found] == [
+        ("kb/1.md", "Title > Part 1", None),
+        ("kb/2.md", "Title > Part 2", 0.51),
     ]
     assert (step.abstain, step.nearest) == ("The documents do not speak of 'x'.", 0.51)
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 import msgspec
 
 from actors.evidence.passages import NamedDocument, Passage
-from actors.extractive.model import Extractive
+from actors.extractive import Extractive
 from actors.legal.classification import Classification
 from actors.legal.gathering import LegalSource
 from actors.legal.intent_classifier import Classifier

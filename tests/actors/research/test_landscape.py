@@ -3,9 +3,8 @@
 import pytest
 
 from actors.evidence.claims import Claim
-from actors.evidence.heading_types import alternatives, quadrant
 from actors.evidence.passages import Passage
-from actors.research.landscape import is_choice, survey, telling
+from actors.research.landscape import is_choice, survey
 from actors.research.output_schemas import Landscape, Rival
 
 GOOD, BAD, RISK = "Harbor needs no water.", "Harbor leaks at night.", "Harbor may sink in a storm."
@@ -24,27 +23,6 @@ PASSAGES = (
 def claim(number: int) -> Claim:
     text = PASSAGES[number - 1].text
     return Claim(text, number, text)
-
-
-@pytest.mark.req("PR-6")
-@pytest.mark.parametrize(
-    ("heading", "part"),
-    [
-        ("Harbor > Benefits", "strengths"), ("Key advantages", "strengths"), ("Known limitations", "weaknesses"),
-        ("Caveats", "weaknesses"), ("Roadmap", "opportunities"), ("Security considerations", "threats"),
-        ("Features", "features"), ("优点", "strengths"), ("단점", "weaknesses"),
-        ("Next steps", ""), ("⚠ Risks", ""), ("Advantages and disadvantages", ""), ("Benefit payments of mills", ""),
-        ("How a mill works", ""), ("", ""),
-    ],
-)  # fmt: skip
-def test_a_heading_puts_its_text_into_one_part_or_none(heading: str, part: str) -> None:
-    assert quadrant(heading) == part or heading.startswith("Benefit ")
-
-
-def test_other_products_are_named_by_headings() -> None:
-    assert alternatives("Harbor > Alternatives > Quay") == "Quay"
-    assert alternatives("Harbor vs. Quay") == "Quay"
-    assert alternatives("Harbor > Alternatives") == ""
 
 
 @pytest.mark.req("PR-6")
@@ -76,11 +54,6 @@ def test_a_competitor_that_no_passage_names_and_a_claim_that_none_bears_out_are_
     assert [each.name for each in analysis.competitors] == ["Quay"]
     assert analysis.features == ()
     assert [each.quote for each in checked if each.fate == "dropped"] == ["It flies."]
-
-
-def test_passages_with_telling_headings_are_found() -> None:
-    plain = passage(5, "Harbor > Gates", "Gates open.")
-    assert telling((*PASSAGES, plain)) == PASSAGES
 
 
 @pytest.mark.parametrize(

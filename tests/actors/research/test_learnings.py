@@ -10,16 +10,12 @@ from actors.evidence.sources import Statement
 from actors.research.learnings import (
     LEARNINGS,
     STATEMENTS,
-    dealt,
-    foremost,
     holding,
     merge,
-    quote_best,
     remove_repeats,
     same,
     verify_claims,
 )
-from actors.research.models import Section
 
 TEXT = (
     "The tide mill opens its gates at 6 metres of water. The miller closes them by hand. "
@@ -127,27 +123,3 @@ def test_passages_are_kept_where_a_statement_rests_on_them_with_the_words_marked
     other = Passage("mill#2", "mill", "Tide mill", "Eels", "The pond holds eels.", 0, 20)
     (kept,) = holding((PASSAGE, other), [said(OPENS)])
     assert [each.of(kept) for each in kept.quotes] == [OPENS]
-
-
-def test_the_overview_takes_the_best_of_each_question_and_no_entry_of_a_reference() -> None:
-    entry = Statement("Opens a tide mill gate at once.", "x", "entry#1", "mill")
-    sections = (
-        Section("When does a tide mill open?", (entry, said(OPENS))),
-        Section("What does the pond hold?", (said("The pond holds 40,000 litres."),)),
-    )
-    chosen = foremost(sections, "tide mill pond", {"entry#1": "Functions > mill_open(gate)"})
-    assert [each.text for each in chosen] == [OPENS, "The pond holds 40,000 litres."]
-
-
-def test_without_any_model_the_best_slices_are_claims() -> None:
-    from actors.evidence.passages import Span
-
-    passage = Passage("p#1", "p", "P", "", TEXT, 0, len(TEXT), quotes=(Span(0, len(OPENS), 0.9),))
-    assert quote_best((passage,)) == (Claim(OPENS, 1, OPENS),)
-
-
-def test_what_two_questions_may_say_is_dealt_out_so_that_none_goes_without() -> None:
-    one, two, three = (said(each) for each in ("Gates hold water.", "Mills grind corn.", "Ponds fill at night."))
-    assert dealt([(one, two, three), (one, two)]) == [(one, three), (two,)]
-    assert dealt([(one,), (one,)]) == [(one,), ()]
-    assert dealt([]) == []

@@ -6,16 +6,52 @@ from hypothesis import strategies as st
 
 from actors.research.models import ResearchOptions
 from actors.research.output_schemas import PlanDraft, PlanRequest
-from actors.research.planning import QUERY_CHARACTERS, broader, draft_plan, in_context, limit_plan
+from actors.research.planning import (
+    QUERY_CHARACTERS,
+    QUESTIONS,
+    broader,
+    draft_plan,
+    in_context,
+    lead,
+    limit_plan,
+    list_questions,
+)
 
 TASK = "How does a tide mill store water?"
 
 
 @pytest.mark.req("PR-3")
 def test_the_first_round_plans_the_questions_of_the_task() -> None:
-    draft = draft_plan(PlanRequest(question="What is a weir and how do old sluices of oak leak?", breadth=5))
-    assert draft.questions == ("What is a weir?", "How do old sluices of oak leak?")
+    draft = draft_plan(PlanRequest(question="What is a weir? How does it leak? Which sluices are of oak?", breadth=5))
+    assert draft.questions == ("What is a weir? How does it leak?", "Which sluices are of oak?")
     assert set(draft.questions) <= set(draft.queries)
+
+
+@pytest.mark.parametrize(
+    ("task", "questions"),
+    [
+        ("Research tide mills.\n- gates\n- cost of repair\n", ("Research tide mills.", "gates", "cost of repair")),
+        ("We own a mill. What does a new wheel cost?", ("What does a new wheel cost?",)),
+        ("What is a weir? What is a weir?", ("What is a weir?",)),
+        ("???", ("? ? ?",)),
+    ],
+)  # fmt: skip
+def test_questions_are_the_persons_own_sentences(task: str, questions: tuple[str, ...]) -> None:
+    assert list_questions(task) == questions
+
+
+@pytest.mark.req("PR-6")
+def test_a_comparison_asks_for_each_of_its_cells() -> None:
+    draft = PlanDraft(("Which one?",), ("lamps",), ("Lumo", "Glim"), ("price", "weight"))
+    plan = limit_plan(draft, "Lumo or Glim?", ResearchOptions(), ("web",))
+    assert plan.questions == ("Which one?", "Lumo: price", "Glim: price", "Lumo: weight", "Glim: weight")
+
+
+@pytest.mark.req("DR-1", "DR-4")
+def test_a_deeper_round_takes_words_of_the_learning_that_is_nearest() -> None:
+    learnt = ("Water is stored behind gates.", "Silt from the Orrin fills a pond in ten years.")
+    assert lead(("silt in ponds",), TASK, learnt) == ("silt ponds Orrin fills",)
+    assert lead(("silt in ponds",), TASK, ()) == ()
 
 
 @pytest.mark.req("DR-5")
@@ -76,7 +112,7 @@ def test_any_draft_becomes_a_plan_within_its_bounds(
     questions: tuple[str, ...], queries: tuple[str, ...], sides: tuple[str, ...], breadth: int
 ) -> None:
     plan = limit_plan(PlanDraft(questions, queries, sides), TASK, ResearchOptions(breadth=breadth), ("web",))
-    assert 1 <= len(plan.questions) <= 8
+    assert 1 <= len(plan.questions) <= QUESTIONS
     assert 1 <= len(plan.queries) <= max(2 * breadth, len(plan.questions))
     assert all(0 < len(each) <= QUERY_CHARACTERS and "\n" not in each for each in plan.queries)
     assert len({each.casefold() for each in plan.queries}) == len(plan.queries)

@@ -5,21 +5,20 @@ from collections.abc import Callable
 
 import pytest
 
-from actors.evidence import heading_types, result_scoring, summarize
+from actors.evidence import result_scoring, summarize
 from actors.evidence.dedup import sketch_of
 from actors.evidence.entities import entities
 from actors.evidence.facts import facts
 from actors.evidence.sources import SearchResult, Statement
-from actors.extractive import decompose, query_profile
-from actors.extractive import standalone as reading
 from actors.helpdesk import triage
 from actors.helpdesk.summarization import is_supported
 from actors.reporting import document, links, markdown, mermaid
 from actors.reporting.measures import find_years
 from actors.reporting.report import ReportSentence
-from actors.research import follow_ups, landscape, learnings, methodology, planning, searcher
+from actors.research import comparison, follow_ups, landscape, learnings, methodology, planning, searcher
 from actors.research.output_schemas import PlanRequest
 from actors.text import source_text, urls
+from actors.text.keywords import keywords
 from actors.text.languages import guess_language
 from actors.text.markdown_blocks import segments
 from actors.text.normalize import normalize, sanitize_markdown, unescape_markdown
@@ -98,16 +97,12 @@ RESEARCH: dict[str, Callable[[str], object]] = {
     "results": lambda text: searcher.results((result(text),) * 51),
     "segments": lambda text: list(segments(text)),
     "entities": entities,
-    "decompose": decompose.decompose,
-    "subject": lambda text: (decompose.keywords(text), decompose.subject(text), decompose.names(text)),
+    "list_questions": planning.list_questions,
+    "keywords": keywords,
+    "find_compared": comparison.find_compared,
     "plan": lambda text: planning.draft_plan(PlanRequest(question=text, breadth=5, open=(text,), shortfall=text)),
     "led": lambda text: planning.draft_plan(
         PlanRequest(question=text, breadth=5, direction=text, open=(text, "a"), learnings=(text, f"x {text}"))
-    ),
-    "headings": lambda text: (
-        heading_types.is_entry(text),
-        heading_types.quadrant(text),
-        heading_types.alternatives(text),
     ),
     "direction": lambda text: follow_ups.limit((text,), (), ()),
     "tasks": lambda text: (landscape.is_choice(text), methodology.is_product_question(text)),
@@ -118,9 +113,6 @@ RESEARCH: dict[str, Callable[[str], object]] = {
     "prose": source_text.pieces,
     "escaped": markdown.escape,
     "line": lambda text: markdown._sentence_blocks(ReportSentence(text, (1,), text, text)),
-    "parts": reading.parts,
-    "fit": lambda text: (reading.fit(text), reading.refers(text)),
-    "asked": lambda text: query_profile.asked_by(text, text),
 }
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from runtime.knowledge import index_search
 from runtime.knowledge.index import index_jobs
 from runtime.knowledge.index.indexing import index
 from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
-from runtime.knowledge import index_search
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
 from tests.runtime.knowledge.kit import library

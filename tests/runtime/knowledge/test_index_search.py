@@ -13,8 +13,8 @@ import pytest
 from actors.evidence.passages import SearchHits
 from runtime.knowledge.find_passages import SHOWN
 from runtime.knowledge.index.indexing import index
-from runtime.knowledge.knowledge_index import FILE, KnowledgeFailed, KnowledgeIndex
 from runtime.knowledge.index_search import find, find_named, read
+from runtime.knowledge.knowledge_index import FILE, KnowledgeFailed, KnowledgeIndex
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
 from tests import ROOT

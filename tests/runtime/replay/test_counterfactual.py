@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from actors.evidence.passages import SearchHits
-from actors.extractive.model import Extractive
+from actors.extractive import Extractive
 from runtime.node import Node, Ticket
 from runtime.replay.counterfactual import Change, read_change
 from runtime.replay.recorded_run import Recording

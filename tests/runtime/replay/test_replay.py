@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.extractive.model import Extractive
+from actors.extractive import Extractive
 from actors.helpdesk.output_schemas import Summary
 from runtime.node import Node, Ticket
 from runtime.replay.recorded_run import load_recording

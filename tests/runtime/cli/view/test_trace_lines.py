@@ -6,7 +6,7 @@ from runtime.tracing.trace_record import TraceRecord
 
 
 def test_a_score_just_below_nothing_is_shown_without_a_sign() -> None:
-    search = SearchStep("worker", "toner", "documents", (Found("keys.md", words=0.0, meaning=-0.001),))
+    search = SearchStep("worker", "toner", "documents", (Found("keys.md", meaning=-0.001),))
     trace = TraceRecord(
         ticket="T-1", run="R-1", workflow="helpdesk", status="not_found", searches=(search,), answers=(), calls=(),
         omitted=0, notes=(),
@@ -14,7 +14,7 @@ def test_a_score_just_below_nothing_is_shown_without_a_sign() -> None:
 
     shown = [line.text for line in why_lines(trace, full=True)]
 
-    assert "1. words 0.00, meaning 0.00: keys.md" in shown
+    assert "1. meaning 0.00: keys.md" in shown
 
 
 def test_each_call_of_a_tool_is_shown_with_what_came_of_it() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.evidence.passages import Reason, SearchHits
-from runtime.knowledge.embedding import QuestionVector
+from runtime.knowledge import QuestionVector
 from runtime.knowledge.index import transient_index
 from runtime.knowledge.index.transient_index import Text
 from tests import ROOT
@@ -89,6 +89,7 @@ def test_the_order_of_the_pages_changes_nothing() -> None:
 
 SAY = """
 import sys, msgspec
+from runtime.knowledge import QuestionVector
 from runtime.knowledge.index import transient_index as index
 from tests.runtime.knowledge.pages_kit import ANSWERED, PAGES
 asked = [each[0] for each in ANSWERED]

@@ -1,1 +1,0 @@
-"""The model without a model: rules and verbatim quotes, deterministic and without network."""
