@@ -71,7 +71,7 @@ def score(result: SearchResult, question: str, *, prior: float = 1.0, newest: st
     relevance = whole if whole == title else 0.75 * whole + 0.25 * title
     why = [f"has {_share(whole)} of the words that were searched for"]
     if result.quality:
-        relevance = (relevance + min(1.0, result.quality)) / 2
+        relevance = min(1.0, result.quality)  # it knows more of the page than its title and summary
         why.append(f"rated {min(1.0, result.quality):.2f} by its source")
     details = [1.0 if result.summary else 0.0, 0.0 if result.url.startswith("http:") else 1.0]
     if not result.summary:
@@ -95,11 +95,11 @@ def reasons(result: SearchResult) -> tuple[str, ...]:
 
 def reading_order(results: Iterable[SearchResult], wanted: int) -> tuple[SearchResult, ...]:
     """
-    The best first, but with several hosts among the first `wanted`, as far as there are good results of others.
+    The best of each query first, then the second best of each, with several hosts among the first `wanted`.
 
     A page that the user named stays in front. A result half as good as the one it displaces is not good enough.
     """
-    ranked = sorted(results, key=lambda each: (each.source != "urls", -each.quality))
+    ranked = _take_turns(results)
     chosen, others = ranked[:wanted], ranked[wanted:]
     while len({host_of(each.url) for each in chosen}) < min(HOSTS, wanted):
         known = [host_of(each.url) for each in chosen]
@@ -115,6 +115,16 @@ def reading_order(results: Iterable[SearchResult], wanted: int) -> tuple[SearchR
         chosen.append(other)
     others.sort(key=lambda each: -each.quality)
     return (*chosen, *others)
+
+
+def _take_turns(results: Iterable[SearchResult]) -> list[SearchResult]:
+    """Pages that the user named, then in turns what each query found: none of them takes all that may be read."""
+    of: dict[tuple[str, str], int] = {}
+    places: list[tuple[bool, int, float, SearchResult]] = []
+    for each in sorted(results, key=lambda each: -each.quality):
+        turn = of[each.source, each.query] = of.get((each.source, each.query), 0) + 1
+        places.append((each.source != "urls", turn, -each.quality, each))
+    return [each for *_, each in sorted(places, key=lambda place: place[:3])]
 
 
 def weights(text: str) -> dict[str, float]:

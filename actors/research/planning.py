@@ -58,7 +58,7 @@ def draft_plan(task: PlanRequest) -> PlanDraft:
 def list_questions(task: str) -> tuple[str, ...]:
     """What a task asks, in the person's own sentences; one that leans on the one before it stays with that."""
     parts = [_MARK.sub("", part).strip() for part in split_requests(task[:CHARACTERS])]
-    asked = [part for part in parts if part.endswith(_ASKS)] or parts
+    asked = [part for part in parts if part.endswith(_ASKS) or find_compared(part).sides] or parts
     found: list[str] = []
     for part in asked:
         if found and (_LEANS.search(part) or not terms(part)):

@@ -21,6 +21,12 @@ _LINK = re.compile(rf"\[([^\[\]\n]{{0,300}})\](?:{_TARGET}|\[[^\[\]\n]{{0,200}}\
 _NUMBER_IN_BRACKETS = re.compile(r"\[(\s*\d[\d\s,;–-]*)\]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _ESCAPED_TAG = re.compile(r"&lt;(?=[A-Za-z/!?])")
+_PAGE_MARKS = re.compile(
+    r"</?(?:a|abbr|br|center|div|em|font|i|img|p|small|span|strong|sub|sup|u)(?:\s[^<>]{0,500})?/?>|\{[.#:][^{}\n]{0,200}\}",
+    re.IGNORECASE,
+)
+"""Tags that dress a page up, and the attributes that some Markdown takes behind a link or a heading."""
+_CALLOUT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _BLOCK_START = re.compile(r"(?=[#>|=]|```|~~~|[-+*_]{3}|[-+*]$|:::)")
 _OPEN = r"(?:\](?=[(\[])|\[(?=\^|[^\[\]\n]{1,300}\]:)|\{(?=[^}\n]{0,200}=)|(?:(?<=!)|(?<=!\\))\[)"
@@ -194,7 +200,10 @@ def unescape_markdown(text: str) -> str:
 
 
 def remove_links(line: str) -> str:
-    """Links and images are their words, and a number in brackets passes for no citation."""
+    """Links, images and tags of pages are their words, and a number in brackets passes for no citation."""
+    spans = line.split("`")  # within code they are what is spoken of
+    line = "`".join(each if n % 2 else _PAGE_MARKS.sub("", each) for n, each in enumerate(spans))
+    line = _CALLOUT.sub(lambda found: f"{found.group(1).capitalize()}:", line)
     line = _LINK.sub(r"\1", _IMAGE.sub(r"\1", line))
     return _NUMBER_IN_BRACKETS.sub(lambda found: f"[ {found.group(1).strip()} ]", line)
 

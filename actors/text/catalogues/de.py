@@ -31,12 +31,6 @@ SENTENCES = {
     "not_borne_out": "Es wurde eine Antwort geschrieben, aber das Gelesene belegt sie nicht; deshalb wird sie nicht "
     "gezeigt.",
     "closest": "{why} Am nächsten kommt: {places}.",
-    "no_word": "In den Dokumenten ist von „{word}“ nicht die Rede.",
-    "no_passage_with": "In keiner Textstelle dazu ist von „{word}“ die Rede.",
-    "not_covered": "Keine Textstelle in den Dokumenten deckt diese Frage ab.",
-    "in_passing": "Die Dokumente erwähnen „{word}“ nur am Rande.",
-    "no_passage_on": "Es wurde keine Textstelle zu „{word}“ gefunden.",
-    "no_sentence": "Die Dokumente enthalten keinen Satz dazu.",
     "no_text": "Die gelesenen Seiten enthalten keinen Text, der sich zitieren lässt.",
     "research_found_nothing": "Die Recherche hat dazu nichts gefunden. {read}",
     "pages_were_read": "Es wurden {count} Seiten gelesen.",

@@ -33,6 +33,7 @@ def test_the_first_round_plans_the_questions_of_the_task() -> None:
         ("Research tide mills.\n- gates\n- cost of repair\n", ("Research tide mills.", "gates", "cost of repair")),
         ("We own a mill. What does a new wheel cost?", ("What does a new wheel cost?",)),
         ("What is a weir? What is a weir?", ("What is a weir?",)),
+        ("We own both. Compare oak wheels and elm wheels.", ("Compare oak wheels and elm wheels.",)),
         ("???", ("? ? ?",)),
     ],
 )  # fmt: skip
