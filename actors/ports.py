@@ -109,12 +109,14 @@ class Untraced:
 
 class Knowledge(Protocol):
     async def search(
-        self, question: str, *, within: float, limit: int | None = None, sources: Sequence[str] | None = None
-    ) -> SearchHits:
+        self, question: str, *, within: float, limit: int | None = None, sources: Sequence[str] | None = None,
+        linked: bool = False,
+    ) -> SearchHits:  # fmt: skip
         """
         Find the passages that bear on a question, as many as configured. An empty index says so in its findings.
 
         :param sources: look only into these documents; None: into all.
+        :param linked: a passage of each document, and of those that the question or the best of them name by title.
         """
 
 

@@ -90,7 +90,7 @@ def _found_titles(findings: SearchHits, corpus: Corpus) -> list[str]:
 
 async def _ask(knowledge: KnowledgeIndex, asked: Asked, corpus: Corpus) -> Result:
     began = time.perf_counter()
-    findings = await knowledge.search(asked.question, within=SECONDS, limit=PASSAGES)
+    findings = await knowledge.search(asked.question, within=SECONDS, limit=PASSAGES, linked=True)
     took = (time.perf_counter() - began) * 1000
     titles = set(asked.gold_titles) <= set(_found_titles(findings, corpus))
     return Result(titles, bool(findings.abstain), took)

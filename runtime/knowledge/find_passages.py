@@ -16,6 +16,7 @@ from actors.evidence.passages import Meaning, Passage, Reason
 from actors.text.stop_words import EVERYDAY
 from actors.text.tokenizer import spellings, tokens
 from runtime.knowledge.index.index_reader import IndexReader
+from runtime.knowledge.named_documents import follow_titles
 
 CANDIDATES = 200
 """Passages that words find; meaning puts no other in their place."""
@@ -66,6 +67,7 @@ def find_passages(
     documents: Collection[int] | None = None,
     vector: bytes = b"",
     most: int = CANDIDATES,
+    linked: bool = False,
 ) -> Found:
     """
     The passages that come closest to a question.
@@ -73,6 +75,7 @@ def find_passages(
     :param documents: look only into these; None: into all.
     :param vector: of the question, by the model that made those of the index; empty: words decide alone.
     :param most: so many passages that words find are put in order.
+    :param linked: the best passage of each document, and of those that the question or the best of them name.
     """
     terms = tokens(question[:QUESTION_CHARACTERS])[:TERMS]  # as often as it says them: in a long mail that tells
     candidates = shelf.match(terms, most, documents)
@@ -85,6 +88,8 @@ def find_passages(
         len(question),
     )
     cosines = {each.id: each.cosine for each in ranked if each.cosine is not None}
+    if linked:
+        ranked = _follow(shelf, question, ranked)
     chosen = _choose(shelf, ranked, limit)
     passages = tuple(passage for _, passage in chosen)
     if cosines and max(cosines.values()) < FLOOR and _measure_said(question, passages[:BEST]) < SAID:
@@ -118,6 +123,16 @@ def rank(
     scores = share * words + (1 - share) * cosines / max(float(cosines.max()), 1e-9)
     order = np.argsort(-scores, kind="stable")
     return [Ranked(candidates[at][0], float(scores[at]), float(cosines[at]) if known[at] else None) for at in order]
+
+
+def _follow(shelf: IndexReader, question: str, ranked: Sequence[Ranked]) -> list[Ranked]:
+    """A passage of each document: the best that was found, or how it begins; the earlier, the better it scores."""
+    best: dict[int, Ranked] = {}
+    for each in ranked:
+        best.setdefault(shelf.find_place(each.id).document, each)
+    documents = follow_titles(shelf, question, list(best))
+    chosen = [best.get(each) or Ranked(shelf.find_opening(each), 0.0, None) for each in documents]
+    return [each._replace(score=1.0 - place / len(chosen)) for place, each in enumerate(chosen)]
 
 
 def _measure_cosines(vectors: Sequence[bytes], vector: bytes) -> NDArray[np.float64]:

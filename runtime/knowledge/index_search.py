@@ -24,8 +24,9 @@ _shelves: dict[str, tuple[tuple[int, int], IndexReader]] = {}
 
 
 def find(
-    database: str, question: str, limit: int, sources: list[str] | None = None, vector: list[Any] | None = None
-) -> SearchHits:
+    database: str, question: str, limit: int, sources: list[str] | None = None, vector: list[Any] | None = None,
+    linked: bool = False,
+) -> SearchHits:  # fmt: skip
     """
     Search an index, or some documents of it. Blocking; keeps it open for the next call.
 
@@ -39,7 +40,8 @@ def find(
         if not shelf.passages:
             return SearchHits(abstain=NO_INDEX)
         documents = None if sources is None else shelf.documents(sources)
-        return search(shelf, question, limit, documents, vector=msgspec.convert(vector, QuestionVector | None))
+        asked = msgspec.convert(vector, QuestionVector | None)
+        return search(shelf, question, limit, documents, vector=asked, linked=linked)
     finally:
         shelf.end()
 
@@ -132,7 +134,7 @@ def locate(database: str, source: str) -> str:
 
 def search(
     shelf: IndexReader, text: str, limit: int, documents: Collection[int] | None = None, *,
-    vector: QuestionVector | None = None, candidates: int = CANDIDATES,
+    vector: QuestionVector | None = None, candidates: int = CANDIDATES, linked: bool = False,
 ) -> SearchHits:  # fmt: skip
     """
     What comes closest, whether or not it answers: nobody can tell that without reading it.
@@ -142,7 +144,7 @@ def search(
     :param shelf: between its `begin` and `end`.
     """
     own = vector.vector if vector and shelf.vector_model() == vector.model else b""
-    found = find_passages(shelf, text, limit, documents, own, candidates)
+    found = find_passages(shelf, text, limit, documents, own, candidates, linked)
     return SearchHits(
         found.passages,
         found.reason.say(ENGLISH) if found.reason else "",

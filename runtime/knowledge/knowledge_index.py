@@ -52,18 +52,20 @@ class KnowledgeIndex:
         self._renewal: Renewal | None = None
 
     async def search(
-        self, question: str, *, within: float, limit: int | None = None, sources: Sequence[str] | None = None
-    ) -> SearchHits:
+        self, question: str, *, within: float, limit: int | None = None, sources: Sequence[str] | None = None,
+        linked: bool = False,
+    ) -> SearchHits:  # fmt: skip
         """
         Find the passages that come closest to a question: by words and, where it can be, by meaning.
 
         :param sources: look only into these documents; None: into all.
+        :param linked: a passage of each document, and of those that the question or the best of them name.
         :raises KnowledgeFailed: the time was up, or the index is damaged.
         """
         loop = asyncio.get_running_loop()
         until, most = loop.time() + within, min(within, self._settings.search_seconds)
         vector = await embed_question(self._embedder, question, most) if self._embedder else None
-        arguments = (self._database, question, limit or self._settings.passages, sources, vector)
+        arguments = (self._database, question, limit or self._settings.passages, sources, vector, linked)
         try:
             found = await self._ask(FIND, *arguments, until=until, most=most, returns=SearchHits)
         except WorkTimedOut as error:

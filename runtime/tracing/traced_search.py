@@ -22,12 +22,13 @@ class TracedKnowledge:
         self._by = by
 
     async def search(
-        self, question: str, *, within: float, limit: int | None = None, sources: Sequence[str] | None = None
-    ) -> SearchHits:
+        self, question: str, *, within: float, limit: int | None = None, sources: Sequence[str] | None = None,
+        linked: bool = False,
+    ) -> SearchHits:  # fmt: skip
         """As `actors.ports.Knowledge`."""
         begun = get_running_loop().time()
         try:
-            hits = await self._knowledge.search(question, within=within, limit=limit, sources=sources)
+            hits = await self._knowledge.search(question, within=within, limit=limit, sources=sources, linked=linked)
         except PortFailed as error:
             seconds = round(get_running_loop().time() - begun, 3)
             failed = SearchStep(

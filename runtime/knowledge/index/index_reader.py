@@ -2,12 +2,14 @@
 
 import sqlite3
 import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from runtime.knowledge.index import vector_store
 from runtime.knowledge.index.index_version import LAPSED, lapsed_folders
+
+T = TypeVar("T")
 
 
 class Lapsed(Exception):
@@ -35,6 +37,7 @@ class IndexReader:
         self.version = -1
         """Another number when somebody has written."""
         self.passages = 0
+        self._remembered: dict[str, Any] = {}
 
     @classmethod
     def at(cls, path: Path) -> "IndexReader":
@@ -55,7 +58,15 @@ class IndexReader:
         version = self._db.execute("PRAGMA data_version").fetchone()[0]
         if version != self.version:
             self.passages = self._db.execute("SELECT count(*) FROM passages").fetchone()[0]
+            self._remembered.clear()
             self.version = version
+
+    def recall(self, name: str, make: Callable[[], T]) -> T:
+        """What somebody makes of this version of the index: made once, and dropped with the version."""
+        if name not in self._remembered:
+            self._remembered[name] = make()
+        made: T = self._remembered[name]
+        return made
 
     def end(self) -> None:
         if self._db.in_transaction:
@@ -124,6 +135,26 @@ class IndexReader:
             "SELECT d.id, f.name || '/' || d.path FROM documents d JOIN folders f ON f.id = d.folder"
         )
         return {row[0] for row in rows if row[1] in wanted}
+
+    def list_titles(self, limit: int) -> list[tuple[int, str]]:
+        """Number and title of the documents that could be read, the oldest first."""
+        rows = self._db.execute("SELECT id, title FROM documents WHERE reason = '' ORDER BY id LIMIT ?", (limit,))
+        return [(row[0], row[1]) for row in rows]
+
+    def read(self, document: int, characters: int) -> str:
+        """What a document begins with."""
+        rows = self._db.execute("SELECT text FROM passages WHERE document = ? ORDER BY ordinal", (document,))
+        text = ""
+        for (said,) in rows:
+            text += f"{said}\n\n"
+            if len(text) > characters:
+                break
+        return text[:characters]
+
+    def find_opening(self, document: int) -> int:
+        """The passage that a document begins with."""
+        rows = self._db.execute("SELECT id FROM passages WHERE document = ? ORDER BY ordinal LIMIT 1", (document,))
+        return int(rows.fetchone()[0])
 
     def sources(self) -> list[tuple[str, str]]:
         """Source and title of the documents that could be read."""

@@ -34,7 +34,7 @@ class OwnDocuments:
 
     async def search(self, query: str, *, limit: int, within: float) -> tuple[SearchResult, ...]:
         """As `Search`. That nothing is indexed at all is a failure, which the user can mend."""
-        findings = await self._knowledge.search(query, within=within, limit=3 * limit)
+        findings = await self._knowledge.search(query, within=within, limit=limit, linked=True)
         if not findings.passages and findings.abstain == no_index_message():
             raise PortFailed(findings.abstain)
         if findings.abstain and findings.incomplete:
