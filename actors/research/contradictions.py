@@ -42,7 +42,7 @@ def contradictions(
     """
     The pairs of sentences of different pages that agree in all but a figure.
 
-    :param passages: what was found on the questions; the slices that bear on them are compared, too.
+    :param passages: what was found on the questions; what they say is compared, too.
     """
     stated = _read_sentences(statements, passages, number)
     found: dict[frozenset[str], Contradiction] = {}
@@ -57,7 +57,7 @@ def contradictions(
 
 def _read_sentences(statements: Iterable[Statement], passages: Iterable[Passage], number: int) -> Sequence[Said]:
     texts = [(each.quote, each.passage, each.page) for each in statements]
-    texts += [(place.of(p), p.id, p.source) for p in passages for place in p.quotes]
+    texts += [(each.text, each.id, each.source) for each in passages]
     found: dict[tuple[str, str], Said] = {}
     for text, passage, page in texts:
         for line in (row[a:b] for row in text.split("\n") for a, b in sentences(row, 0, len(row))):

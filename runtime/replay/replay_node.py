@@ -140,6 +140,7 @@ class ReplayNode:
         self.tickets: Tickets = record_port(nothing, Tickets)
         self.knowledge: Knowledge = record_port(nothing, Knowledge)
         self.documents: Documents = record_port(nothing, Documents)
+        self.embedder = None
         self.memory: Memory = record_port(nothing, Memory)
         self.statutes: Statutes = record_port(nothing, Statutes)
         self.cases: Cases = record_port(nothing, Cases)

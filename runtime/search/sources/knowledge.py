@@ -4,7 +4,7 @@ from pathlib import Path
 
 from actors.evidence.passages import Passage
 from actors.evidence.sources import SearchResult
-from actors.evidence.summarize import KEY_POINTS, SUMMARY_CHARACTERS
+from actors.evidence.summarize import SUMMARY_CHARACTERS
 from actors.ports import PortFailed
 from actors.text.truncate import shorten
 from actors.text.urls import key_of
@@ -41,11 +41,7 @@ class OwnDocuments:
             raise PortFailed("Nothing was found in the documents, but not all that is known of them was looked at.")
         if findings.abstain:
             return ()
-        best = max((each.score for each in findings.passages), default=1.0) or 1.0
-        documents: dict[str, list[Passage]] = {}
-        for passage in findings.passages:
-            documents.setdefault(passage.source, []).append(passage)
-        return tuple(_result(query, source, found, best) for source, found in documents.items())[:limit]
+        return tuple(_result(query, each) for each in findings.passages)[:limit]
 
     async def read(self, url: str, question: str, *, within: float) -> Extracted:
         """As `Reader`: the beginning of a document as the index holds it."""
@@ -63,19 +59,12 @@ class OwnDocuments:
         """The index is closed by whoever opened it."""
 
 
-def _result(query: str, source: str, passages: list[Passage], best: float) -> SearchResult:
-    """What a document's best passage says, then the others."""
-    first, points = passages[0], list(dict.fromkeys(_quote(each) for each in passages))
-    title = shorten(line(first.title, TEXT_CHARACTERS), TITLE_CHARACTERS) or source
-    quality = round(max(0.0, min(1.0, first.score / best)), 3)
-    return SearchResult(
-        "knowledge", title, f"knowledge:{source}", points[0], tuple(points[1 : KEY_POINTS + 1]), quality, query
-    )
-
-
-def _quote(passage: Passage) -> str:
-    text = passage.quotes[0].of(passage) if passage.quotes else passage.text
-    return shorten(line(text, TEXT_CHARACTERS), SUMMARY_CHARACTERS)
+def _result(query: str, passage: Passage) -> SearchResult:
+    """A document, by its passage that comes closest."""
+    title = shorten(line(passage.title, TEXT_CHARACTERS), TITLE_CHARACTERS) or passage.source
+    said = shorten(line(passage.text, TEXT_CHARACTERS), SUMMARY_CHARACTERS)
+    quality = round(max(0.0, min(1.0, passage.score)), 3)
+    return SearchResult("knowledge", title, f"knowledge:{passage.source}", said, (), quality, query)
 
 
 SOURCE = Source("own documents", 0.9, OwnDocuments, scheme="knowledge")

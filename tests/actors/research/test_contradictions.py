@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.evidence.passages import Passage, Span
+from actors.evidence.passages import Passage
 from actors.evidence.sources import Statement
 from actors.research.contradictions import CONTRADICTIONS, contradictions
 
@@ -54,7 +54,7 @@ def test_a_source_does_not_contradict_itself() -> None:
 
 def test_what_bears_on_a_question_is_compared_though_nobody_quoted_it() -> None:
     text = "Some words. The Harbor cache holds 2048 entries by default."
-    passage = Passage("b#1", "b", "B", "", text, 0, len(text), quotes=(Span(0, len(text), 1.0),))
+    passage = Passage("b#1", "b", "B", "", text, 0, len(text))
     (pair,) = contradictions([said("The Harbor cache holds 4096 entries by default.", "a")], [passage], 1)
     assert (pair.other.text, pair.other.page) == ("The Harbor cache holds 2048 entries by default.", "b")
 

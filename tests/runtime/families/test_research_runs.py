@@ -65,7 +65,7 @@ class Onward:
     def for_run(self, *_: Any, **__: Any) -> tuple[Scripted, type[Spent]]:
         def answer(task: ModelRequest) -> Answer:
             passages = task.findings.passages if task.findings else ()
-            claims = tuple(Claim(s.of(p), n, s.of(p)) for n, p in enumerate(passages, 1) for s in p.quotes)
+            claims = tuple(Claim(each.text, n, each.text) for n, each in enumerate(passages, 1))
             return Answer(claims, ("Pinned entries of the Halyard cache",))
 
         return Scripted({Answer: answer}), Spent

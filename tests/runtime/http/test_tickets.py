@@ -458,7 +458,6 @@ async def test_why_an_answer_is_as_it_is_can_be_asked_while_it_is_made_and_after
         {
             "source": "kb/vpn.md",
             "heading": "VPN > Drops",
-            "words": None,
             "meaning": None,
             "quality": None,
             "left_out": "",

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.evidence.passages import Passage, SearchHits, Span
+from actors.evidence.passages import Passage, SearchHits
 from actors.evidence.shortfalls import Shortfall
 from actors.ports import PortFailed
 from runtime.knowledge import no_index_message
@@ -14,8 +14,8 @@ from runtime.search.sources.knowledge import OwnDocuments
 from runtime.settings import Settings
 
 
-def passage(source: str, text: str, score: float, title: str = "A title", *quotes: Span) -> Passage:
-    return Passage(f"{source}#{score}", source, title, "", text, 0, len(text), score=score, quotes=quotes)
+def passage(source: str, text: str, score: float, title: str = "A title") -> Passage:
+    return Passage(f"{source}#{score}", source, title, "", text, 0, len(text), score=score)
 
 
 class Shelf:
@@ -40,22 +40,16 @@ async def ask(shelf: Shelf, limit: int = 5) -> Any:
 
 
 @pytest.mark.req("PR-11")
-async def test_a_document_is_one_result_with_its_best_passages() -> None:
-    long = "Words on tea. " * 50
-    shelf = Shelf(
-        passage("a.md", "Not this. Green tea.", 8.0, "On \x1b[31mtea", Span(10, 20)),
-        passage("b.md", long, 4.0, ""),
-        passage("a.md", "Black tea.", 3.0),
-        passage("a.md", "Black tea.", 2.0),
-    )
+async def test_a_document_is_one_result_with_its_best_passage() -> None:
+    shelf = Shelf(passage("a.md", "Green tea.", 1.0, "On \x1b[31mtea"), passage("b.md", "Words on tea. " * 50, 0.5, ""))
 
     first, second = await ask(shelf)
 
     assert (first.source, first.url, first.title) == ("knowledge", "knowledge:a.md", "On [31mtea")
-    assert (first.summary, first.key_points, first.quality) == ("Green tea.", ("Black tea.",), 1.0)
+    assert (first.summary, first.quality) == ("Green tea.", 1.0)
     assert (second.title, second.quality) == ("b.md", 0.5)
     assert len(second.summary) < 200
-    assert shelf.asked == [{"limit": 15, "hops": True}]
+    assert shelf.asked == [{"limit": 5, "linked": True}]
 
 
 async def test_that_nothing_is_indexed_is_said_with_the_remedy() -> None:
