@@ -167,7 +167,7 @@ SENTENCES = {
     "ticket_and_run": "Ticket {ticket}, Lauf {run}.",
     "question_line": "Frage: {question}",
     "partial": "Dieser Bericht ist unvollständig. {why}",
-    "in_source_words": "Im Wortlaut der Quellen",
+    "in_source_words": "Eine Leseliste im Wortlaut der Quellen",
     "by_a_model": "Von einem Modell geschrieben, jeder Satz an seinem Zitat geprüft",
     "nothing_to_cite": "Nichts zu zitieren",
     "read_on": "gelesen am {day}",

@@ -166,7 +166,7 @@ SENTENCES = {
     # a report: its head
     "question_line": "Question: {question}",
     "partial": "This report is partial. {why}",
-    "in_source_words": "In the words of the sources",
+    "in_source_words": "A reading list in the words of the sources",
     "by_a_model": "Written by a model, each sentence checked against its quote",
     "nothing_to_cite": "Nothing to cite",
     "read_on": "read {day}",

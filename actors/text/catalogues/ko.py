@@ -153,7 +153,7 @@ SENTENCES = {
     "ticket_and_run": "티켓 {ticket}, 실행 {run}.",
     "question_line": "질문: {question}",
     "partial": "이 보고서는 완전하지 않습니다. {why}",
-    "in_source_words": "출처의 원문 그대로",
+    "in_source_words": "읽을거리 목록, 출처의 원문 그대로",
     "by_a_model": "모델이 작성하고 문장마다 인용문과 대조함",
     "nothing_to_cite": "인용할 내용 없음",
     "read_on": "{day} 열람",

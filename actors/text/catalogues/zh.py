@@ -151,7 +151,7 @@ SENTENCES = {
     "ticket_and_run": "工单 {ticket}，运行 {run}。",
     "question_line": "问题：{question}",
     "partial": "本报告不完整。{why}",
-    "in_source_words": "采用来源原文",
+    "in_source_words": "阅读清单，采用来源原文",
     "by_a_model": "由模型撰写，每个句子都与其引文核对过",
     "nothing_to_cite": "没有可引用的内容",
     "read_on": "读取于 {day}",

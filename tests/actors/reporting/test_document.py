@@ -41,7 +41,7 @@ def shown(of: Report, heading: str) -> list[o.Part]:
 
 
 WRITTEN = "Written by a model, each sentence checked against its quote · read 2026-01-02"
-WORDS = "In the words of the sources · read 2026-01-02"
+WORDS = "A reading list in the words of the sources · read 2026-01-02"
 UNJUDGED = "nobody has judged how far they answer"
 SAID_ABOVE = ReportSection("P", note="Nothing else was found on this than what stands under “Q”.")
 
