@@ -228,11 +228,15 @@ class Node:
         """Cancel a run, wherever it goes on; false when it has ended already."""
         return await self.runs.cancel(some_id)
 
-    async def feedback(self, some_id: str, *, right: bool, places: Sequence[int] = ()) -> tuple[str, int]:
+    async def feedback(
+        self, some_id: str, *, right: bool, places: Sequence[int] = (), for_all: bool = True
+    ) -> tuple[str, int]:
         """
         Say whether a ticket's resolution was right.
 
         :param places: the numbers of the places that were right, of an answer that shows several: it keeps only them.
+        :param for_all: whoever says so decides about others' tickets, too; else nobody's answer is changed by it, but
+            the ticket's own is remembered no more where it was called wrong, unless somebody else has judged it.
         :returns: the ticket whose answer it was (one from memory only repeats another's), and how many it touched.
         :raises ServiceError: several are shown and none is named, or one that is not shown; or memory keeps no such
             answers.
@@ -244,6 +248,8 @@ class Node:
             return ticket, 0
         shown = await self.find_places(stored) if right else ()
         check_choice(ticket, shown, places, right=right)
+        if not for_all:
+            return stored.ticket, 0 if right else await self.memory.withdraw(stored.ticket)
         if len(shown) > 1:
             with contextlib.suppress(UnknownRun):  # it may have come from elsewhere
                 case = (await self.journal.fold(await self.journal.find(ticket))).case

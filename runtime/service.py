@@ -37,7 +37,7 @@ from runtime.storage.errors import StorageError, UnknownRun
 from runtime.storage.journal import JournalDamaged, StoredRun
 from runtime.storage.near_ids import nearest_ids
 from runtime.storage.private import CHOOSE_ANOTHER, DATABASE
-from runtime.storage.records import Asked
+from runtime.storage.records import Action, Asked
 from runtime.tickets import Ticket, make_id_of_key
 from runtime.tracing.trace_id import make_trace_id
 from runtime.user_text import display, safe
@@ -201,7 +201,8 @@ class TicketService:
             if not await self.node.is_remembered(stored):
                 return ""
             ticket, case = await self.node.find_answered(stored)
-            return await self.node.memory.judgement(ticket, case.resolution.text if case.resolution else "")
+            known = await self.node.memory.judgement(ticket, case.resolution.text if case.resolution else "")
+            return known or _find_verdict((await self.read_question(stored)).actions)
         return ""
 
     async def report(self, some_id: str) -> Report | Document:
@@ -217,17 +218,18 @@ class TicketService:
             raise ServiceError(str(error), "not_found") from None
 
     async def feedback(
-        self, stored: StoredRun, *, right: bool, places: Sequence[int] = ()
+        self, stored: StoredRun, *, right: bool, places: Sequence[int] = (), for_all: bool = True
     ) -> tuple[StoredRun, str, int]:
         """
         Say whether an answer was right; `places`: the numbers of those places that were, of several that it shows.
 
+        :param for_all: as `Node.feedback` has it.
         :returns: the run and the ticket whose answer it was (one from memory only repeats another's), and how many
             remembered answers it touched.
         :raises ServiceError: memory holds no answer of it, or it has to be said which place was right.
         """
         try:
-            ticket, count = await self.node.feedback(stored.ref, right=right, places=places)
+            ticket, count = await self.node.feedback(stored.ref, right=right, places=places, for_all=for_all)
         except NotRemembered as error:
             raise ServiceError(str(error), "not_remembered") from None
         await self.node.runs.note("called right" if right else "called wrong", stored.id)
@@ -317,3 +319,9 @@ class TicketService:
                 "conflict",
             )
         return False
+
+
+def _find_verdict(actions: Sequence[Action]) -> str:
+    """What was said last of a run, where memory does not know it: by somebody whose word is not for everybody."""
+    verdicts = {"called right": "confirmed", "called wrong": "rejected"}
+    return next((verdicts[each.what] for each in reversed(actions) if each.what in verdicts), "")

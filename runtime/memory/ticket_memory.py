@@ -138,6 +138,12 @@ class TicketMemory:
         self._add_counts(0, 1)
         return count
 
+    async def withdraw(self, ticket_id: str) -> int:
+        """Who asked says that the answer was wrong: what nobody has judged of it is forgotten. Returns how many."""
+        count = await self._store.forget_unjudged(whole(ticket_id))
+        self._add_counts(-count, 0)
+        return count
+
     async def _take_over_basis(self, ticket_id: str, text: str, resolution: Resolution) -> Basis | None:
         """What chosen places of an answer rested on when it was given: that is what a person has read."""
         for served in await self._store.same(digest(text), MOST_SAME):

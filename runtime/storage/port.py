@@ -229,6 +229,9 @@ class MemoryStore(Protocol):
         Where a person has answered it, what was said of answers before that one stays.
         """
 
+    async def forget_unjudged(self, ticket: str) -> int:
+        """Forget the answers to a ticket of which nobody has said anything; returns how many there were."""
+
     async def judgement(self, ticket: str) -> tuple[str, bytes, str] | None:
         """
         `confirmed` or `rejected`, as a person said of the last answer of a ticket that anybody judged.

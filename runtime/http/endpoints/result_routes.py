@@ -69,7 +69,8 @@ async def feedback(request: web.Request) -> web.StreamResponse:
             raise ApiError(403, "Only the roles operate and admin give memory an answer. Say `right`: true or false.")
         right, count, about = True, 1, await desk.node.teach(stored.ref, given.answer, given.person)
     else:
-        right, (_, _, count) = given.right, await desk.feedback(stored, right=given.right, places=given.places)
+        right, may_all = given.right, may_do(request, "operate")
+        _, _, count = await desk.feedback(stored, right=right, places=given.places, for_all=may_all)
         about = await desk.read_answer(stored)
     judged = FeedbackReceipt(stored.ticket, right, count, said.question, said.subject, said.requester, about)
     return answer(msgspec.structs.replace(judged, places=given.places))

@@ -9,7 +9,7 @@ from runtime.http.endpoints.own_tickets import find_run, find_ticket
 from runtime.http.endpoints.result_routes import JUDGE
 from runtime.http.endpoints.share_routes import create_share, drop_share, find_shared
 from runtime.http.errors import ApiError
-from runtime.http.gate import find_person
+from runtime.http.gate import find_person, may_do
 from runtime.http.pages.page_routes import Form, form_action, go_to, read_field
 from runtime.http.pages.ticket_page import show_run
 
@@ -35,7 +35,8 @@ async def judge(request: web.Request, form: Form) -> web.StreamResponse:
         raise ApiError(400, "Say whether the answer was right. Go back to the ticket and choose.")
     places = tuple(int(each) for each in form.get("place", ()) if each.isascii() and each.isdigit() and len(each) < 4)
     stored = await find_ticket(request, JUDGE)
-    await desk.feedback(stored, right=said == "yes", places=places if said == "yes" else ())
+    chosen, may_all = places if said == "yes" else (), may_do(request, "operate")
+    await desk.feedback(stored, right=said == "yes", places=chosen, for_all=may_all)
     return _show(request)
 
 

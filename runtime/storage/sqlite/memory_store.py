@@ -59,6 +59,7 @@ _FROM_PERSON_ON = (
     "ticket_id = ? AND id >= (SELECT coalesce(max(id), 0) FROM remembered WHERE ticket_id = ? AND origin = 'person')"
 )
 _JUDGE = f"UPDATE remembered SET state = ? WHERE {_FROM_PERSON_ON}"
+_UNJUDGED = "FROM remembered WHERE ticket_id = ? AND state = 'unconfirmed'"
 _REJECTED = "SELECT resolution FROM remembered WHERE same = ? AND state = 'rejected' ORDER BY id DESC LIMIT ?"
 _COUNTS = "SELECT (SELECT count(*) FROM remembered), (SELECT count(*) FROM remembered WHERE state != 'unconfirmed')"
 _LEARNT = "SELECT tickets, judged FROM memory_learnt"
@@ -118,6 +119,13 @@ class SqliteMemory:
         (count,) = await self._database.read(lambda db: db.execute(_OF_TICKET, (ticket, ticket)).fetchone())
         if count:
             await self._database.run((_JUDGE, (state, ticket, ticket)))
+        return int(count)
+
+    async def forget_unjudged(self, ticket: str) -> int:
+        counted, deleted = f"SELECT count(*) {_UNJUDGED}", f"DELETE {_UNJUDGED}"
+        (count,) = await self._database.read(lambda db: db.execute(counted, (ticket,)).fetchone())
+        if count:
+            await self._database.run((deleted, (ticket,)))
         return int(count)
 
     async def judgement(self, ticket: str) -> tuple[str, bytes, str] | None:

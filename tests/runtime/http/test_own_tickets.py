@@ -135,6 +135,40 @@ class TestTheRoleSubmit:
             done = {each["what"]: each["by"] for each in now["actions"]}
             assert done == dict.fromkeys(("submitted", "called right", "called wrong"), "token:owner")
 
+    async def test_changes_by_its_verdict_nothing_that_others_are_told(self, tmp_path: Path) -> None:
+        async with interface(tmp_path, memory=True) as web:
+            ann, bob = await make_token(web, "ann"), await make_token(web, "bob")
+            desk, memory = await make_token(web, "desk", "operate"), web.node.memory
+
+            async def recall() -> tuple[str, str, bool]:
+                found = await memory.recall(TEXT, within=5)
+                return found.verdict, found.ticket_id, found.vouched
+
+            async def judge(who: dict[str, str], ticket: str, right: bool) -> int:
+                path = f"/tickets/{ticket}/feedback"
+                status, said = await web.ask("POST", path, json={"right": right}, headers=who)
+                assert (status, said["ticket"]) == (200, ticket), said
+                return int(said["answers"])
+
+            for who, ticket in ((ann, "T-1"), (bob, "T-2")):
+                body = {"text": TEXT, "id": ticket}
+                _, told = await web.ask("POST", "/tickets?wait=20", json=body, headers=who)
+            assert told["handoffs"][-1]["target"] == "ticketing", "the second is answered by memory"
+            assert await recall() == ("hit", "T-1", False)
+            for right, shown in ((True, "confirmed that it helped"), (False, "did not help")):
+                assert await judge(bob, "T-2", right) == 0
+                assert await recall() == ("hit", "T-1", False), "what another was told is as it was"
+                async with web.client.get("/ui/tickets/T-2", headers={**bob, "Accept": "text/html"}) as page:
+                    assert shown in await page.text()
+            assert await judge(ann, "T-1", right=True) == 0
+            assert await recall() == ("hit", "T-1", False), "nobody vouches for their own answer"
+            assert await judge(ann, "T-1", right=False) == 1
+            assert (await recall())[0] == "miss", "its own is not repeated"
+            assert await judge(desk, "T-1", right=True) == 1
+            assert await recall() == ("hit", "T-1", True)
+            assert await judge(ann, "T-1", right=False) == 0
+            assert await recall() == ("hit", "T-1", True), "what somebody has judged who may stays"
+
     async def test_has_a_ticket_still_that_somebody_else_answered_for_it(self, tmp_path: Path) -> None:
         async with interface(tmp_path, model=extractive()) as web:
             owner, desk = await make_token(web, "owner"), await make_token(web, "desk", "operate")
