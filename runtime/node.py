@@ -25,7 +25,7 @@ from runtime.families.limits import configure_all
 from runtime.intake.write_back import add_write_back
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.llm.model_choice import Models, chosen
-from runtime.memory.ticket_memory import TicketMemory
+from runtime.memory.ticket_memory import GivenAnswer, TicketMemory
 from runtime.processes.pool import Workers
 from runtime.program import command
 from runtime.replay.recorder import Recorders
@@ -251,9 +251,7 @@ class Node:
         if not for_all:
             return stored.ticket, 0 if right else await self.memory.withdraw(stored.ticket)
         if len(shown) > 1:
-            with contextlib.suppress(UnknownRun):  # it may have come from elsewhere
-                case = (await self.journal.fold(await self.journal.find(ticket))).case
-            answer, text = await self._read_answer(stored), text_of(case)
+            _, text, answer = await self._find_given(stored)
             await self.memory.confirm(ticket, text, keep_places(answer, places, guess_language(text)))
             return ticket, 1
         said = (text_of(case), case.resolution) if case.resolution and ticket == stored.ticket else None
@@ -292,11 +290,20 @@ class Node:
             return stored.ticket, case
         return self.families[stored.workflow].answered_by(case), case
 
-    async def teach(self, some_id: str, answer: str, person: str = "") -> str:
+    async def _find_given(self, stored: StoredRun) -> GivenAnswer:
+        """The answer of a run, and the ticket that it is remembered for."""
+        ticket, case = await self.find_answered(stored)
+        if ticket != stored.ticket:
+            with contextlib.suppress(UnknownRun):  # it may have come from elsewhere
+                case = (await self.journal.fold(await self.journal.find(ticket))).case
+        return GivenAnswer(ticket, self._find_remembered_text(stored)(case), await self._read_answer(stored))
+
+    async def teach(self, some_id: str, answer: str, person: str = "", *, edits: bool = False) -> str:
         """
         Give a ticket a person's answer: the same ticket, and later similar ones, get it word for word.
 
         :param person: who gives it, where that is known.
+        :param edits: these are other words for the run's own answer, and rest on what that rests on.
         :returns: the answer as it is kept.
         :raises ServiceError: it is empty, too large, or to a ticket whose answers memory does not keep.
         """
@@ -310,7 +317,8 @@ class Node:
                 f"The question of {stored.ticket} is a follow-up: memory keeps answers to first questions only. "
                 "Answer it in the helpdesk."
             )
-        await self.memory.teach(stored.ticket, text, given.text, " ".join(person.split()))
+        edited = await self._find_given(stored) if edits else None
+        await self.memory.teach(stored.ticket, text, given.text, " ".join(person.split()), edited)
         await self.runs.note("taught", stored.id)
         return given.text
 

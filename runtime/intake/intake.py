@@ -102,10 +102,10 @@ class Intake:
         except UnknownRun:
             return None
 
-    async def teach(self, some_id: str, answer: str, person: str, by: str) -> None:
+    async def teach(self, some_id: str, answer: str, person: str, by: str, *, edits: bool = False) -> None:
         """A person's answer is remembered as theirs; where memory keeps no such answers, nothing is."""
         with acting_as(by), contextlib.suppress(*NOT_REMEMBERED):
-            await self._node.teach(some_id, answer, person)
+            await self._node.teach(some_id, answer, person, edits=edits)
 
     async def confirm(self, run: str, by: str) -> None:
         """The whole answer of a run is remembered as right; where memory keeps no such answers, nothing is."""

@@ -57,8 +57,8 @@ class Runs(Protocol):
     async def outcome(self, run: str) -> Outcome | None:
         """How a run ended; None: it is gone."""
 
-    async def teach(self, some_id: str, answer: str, person: str, by: str) -> None:
-        """A person's answer is remembered; `by`: the principal who gave it."""
+    async def teach(self, some_id: str, answer: str, person: str, by: str, *, edits: bool = False) -> None:
+        """A person's answer is remembered; `by`: the principal who gave it; `edits`: in the place of the run's own."""
 
     async def confirm(self, run: str, by: str) -> None:
         """The answer of a run is remembered as right."""
@@ -218,7 +218,7 @@ class Sender:
         """What a person let through is a right answer; in their own words, where they changed it."""
         if write.what == "reply" and write.edited:
             person = write.by.partition(":")[2]
-            await self._runs.teach(f"{RUN_PREFIX}{run}", write.text, person, write.by)
+            await self._runs.teach(f"{RUN_PREFIX}{run}", write.text, person, write.by, edits=True)
         elif write.what == "reply" and (write.by or write.tag):
             who = write.by or f"tag {write.tag}"
             await self._runs.confirm(run, f"helpdesk:{who}" if write.tag else who)

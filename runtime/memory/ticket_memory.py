@@ -4,12 +4,12 @@ import asyncio
 import contextlib
 import time
 import uuid
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
 import structlog
 
-from actors.evidence.claims import Resolution
+from actors.evidence.claims import Citation, Resolution
 from actors.ports import PortFailed, Recall
 from actors.text.languages import guess_language
 from runtime.embeddings.embedder import Embedder, EmbeddingFailed
@@ -39,6 +39,14 @@ class NotRemembered(PortFailed):
 
 class LearningFailed(PortFailed):
     """No new model was made; the older one stays."""
+
+
+class GivenAnswer(NamedTuple):
+    """What a run answered, and the ticket that memory has the answer for, with its text."""
+
+    ticket: str
+    text: str
+    answer: Resolution
 
 
 class TicketMemory:
@@ -97,13 +105,20 @@ class TicketMemory:
         await self._store.remember(row)
         self._add_counts(1, 0)
 
-    async def teach(self, ticket_id: str, text: str, answer: str, person: str = "") -> None:
+    async def teach(
+        self, ticket_id: str, text: str, answer: str, person: str = "", edited: GivenAnswer | None = None
+    ) -> None:
         """
         Remember a person's answer to a ticket, confirmed, durably: the last one counts.
 
         :param person: who gave it, where that is known.
+        :param edited: of which answer these are other words: they rest on the same places.
         """
-        row = to_row(f"{uuid.uuid4()}:taught", ticket_id, text, Resolution(answer, grade="resolved"))
+        resolution, basis = Resolution(answer, grade="resolved"), None
+        if edited is not None:
+            citations, basis = await self._find_rest(edited)
+            resolution = msgspec.structs.replace(resolution, citations=citations)
+        row = to_row(f"{uuid.uuid4()}:taught", ticket_id, text, resolution, basis)
         row = row._replace(state="confirmed", origin="person", person=whole(person), created=time.time())
         await self._store.teach(row)
         self._add_counts(1, 1)
@@ -151,6 +166,15 @@ class TicketMemory:
             if served.ticket == whole(ticket_id) and (basis := choose_basis(answer, resolution)):
                 return basis
         return await find_basis(resolution, text, self.documents, self._settings.lookup_seconds)
+
+    async def _find_rest(self, edited: GivenAnswer) -> tuple[tuple[Citation, ...], Basis | None]:
+        """What an answer cites, and what that rested on when it was given: memory knows more than was shown of it."""
+        for served in await self._store.same(digest(edited.text), MOST_SAME):
+            known = _unpack(served, "hit", "", is_same=True)
+            if served.ticket == whole(edited.ticket) and known.resolution.text == whole(edited.answer.text):
+                return known.resolution.citations, known.basis
+        basis = await find_basis(edited.answer, edited.text, self.documents, self._settings.lookup_seconds)
+        return edited.answer.citations, basis
 
     async def judgement(self, ticket_id: str, answer: str) -> str:
         """
@@ -315,9 +339,12 @@ class TicketMemory:
         if stale or (unconfirmed and self._settings.unconfirmed in {answer.never, "never"}):
             verdict = "suggestion"
         grade = resolution.grade if stale or unconfirmed else "resolved"
+        is_given = answer.served.origin == "person" and not stale  # word for word: what it cites is to look it up by
+        citations = () if is_given else resolution.citations
+        shown = msgspec.structs.replace(resolution, grade=grade, citations=citations)
         return Recall(
-            verdict, msgspec.structs.replace(resolution, grade=grade), ticket_id, explain_origin(answer, stale),
-            stale=stale, vouched=not unconfirmed or answer.served.origin == "model",
+            verdict, shown, ticket_id, explain_origin(answer, stale), stale=stale,
+            vouched=not unconfirmed or answer.served.origin == "model",
             answered=tell_day(answer), told=tell_origin(answer, language, stale),
         )  # fmt: skip
 

@@ -6,12 +6,13 @@ import datetime
 import html
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from actors.evidence.passages import SearchHits
 from actors.workflow.outcome import Spent
 from runtime.http.endpoints import intake_routes
 from runtime.intake import adapter, helpdesk_watcher, inbox, intake, sender
@@ -331,6 +332,16 @@ async def test_a_leftover_tag_is_known_as_one_by_the_next_process(opened: Opened
             assert desk.said("7", public=True) == []
 
 
+class Emptied:
+    """Documents that were there, and are not any more."""
+
+    async def search(self, question: str, *, within: float, limit: int | None = None) -> SearchHits:
+        return SearchHits(())
+
+    async def digest_sections(self, quotes: Sequence[tuple[str, str]], *, within: float) -> list[str]:
+        return [""] * len(quotes)
+
+
 OTHER_WORDS = "Ask for the new cable. #12 has it."
 
 
@@ -364,6 +375,8 @@ async def test_who_approves_may_write_other_words_and_they_are_remembered(
         recalled = await web.node.memory.recall(f"{TEXT[:20]}\n\n{TEXT}", within=5)
         assert recalled.resolution is not None
         assert (recalled.verdict, recalled.resolution.text, recalled.vouched) == ("hit", OTHER_WORDS, True)
+        web.node.memory.documents = Emptied()
+        assert "does not stand in" in (await web.node.memory.recall(f"{TEXT[:20]}\n\n{TEXT}", within=5)).stale
 
 
 async def test_words_that_were_not_changed_are_the_suggestion(opened: Opened, tmp_path: Path) -> None:

@@ -116,3 +116,32 @@ async def test_an_answer_from_a_document_that_was_removed_is_told_as_such_only(d
     assert outcome.resolution is not None
     assert outcome.resolution.text.startswith("This was the answer to an earlier ticket. “")
     assert "does not stand in docs/limits.md any more" in outcome.resolution.text
+
+
+EDITED = "Up to 120 euros, dear colleague.\n\nYour manager approves it."
+
+
+async def test_a_persons_other_words_for_it_rest_on_the_same_sections_also_when_they_are_changed_again(
+    desk: Desk,
+) -> None:
+    await desk.node.teach("T-1", EDITED, "ann", edits=True)
+    second = await desk.ask("T-2")
+    assert second.resolution is not None
+    assert (second.status, second.resolution.text, second.resolution.citations) == ("resolved", EDITED, ())
+    await desk.node.teach("T-2", f"{EDITED} Enjoy!", "bob", edits=True)
+    assert (await desk.ask("T-3")).status == "resolved"
+
+    await desk.write("limits.md", append(LIMITS))
+
+    assert (await desk.ask("T-4")).status == "suggested"
+    (desk.folder / "limits.md").unlink()
+    await desk.write("vpn.md", "# VPN\n\n## Connecting\n\nStart the client and sign in with your badge.\n")
+    gone = await desk.ask("T-5")
+    assert gone.status == "suggested"
+    assert "does not stand in docs/limits.md any more" in str(gone.resolution)
+
+
+async def test_what_a_person_answers_in_words_of_their_own_rests_on_nothing(desk: Desk) -> None:
+    await desk.node.teach("T-1", EDITED, "ann")
+    await desk.write("limits.md", append(LIMITS))
+    assert (await desk.ask("T-2")).status == "resolved"
