@@ -51,6 +51,11 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     message_id: str = ""
     attachments: tuple[Attachment, ...] = ()
 
+    @property
+    def is_answer(self) -> bool:
+        """Whether a person of the helpdesk, or we, told the customer something by it."""
+        return self.public and self.role in {"agent", "bot"}
+
 
 class HelpdeskTicket(msgspec.Struct, frozen=True, kw_only=True):
     """A ticket as the helpdesk has it at this moment."""
@@ -75,3 +80,10 @@ class HelpdeskTicket(msgspec.Struct, frozen=True, kw_only=True):
     def latest_of_customer(self) -> Message | None:
         """The contribution that an answer would be to."""
         return next((each for each in reversed(self.messages) if each.role == "customer"), None)
+
+    def list_asked(self) -> tuple[Message, ...]:
+        """The contributions that an answer would be to: the customer's since they were last told anything."""
+        latest = self.latest_of_customer()
+        known = self.messages[: self.messages.index(latest) + 1] if latest else ()
+        answered = max((n for n, each in enumerate(known) if each.is_answer), default=-1)
+        return tuple(e for e in known[answered + 1 :] if e is latest or (e.role == "customer" and e.public))

@@ -2,7 +2,8 @@
 
 import hashlib
 import re
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -13,6 +14,7 @@ from runtime.intake.write_back import PREFIX
 from runtime.intake.writes import Origin
 from runtime.tickets import SHORT_CHARACTERS, Ticket
 
+S = TypeVar("S")
 PLAIN = re.compile(r"[A-Za-z0-9_-]{1,60}")
 QUOTED = re.compile(r"(?m)^>.*\n?")
 MOST_CHARACTERS = 60_000
@@ -30,8 +32,9 @@ def make_id(source: str, ticket: str) -> str:
 
 
 def make_ticket(source: str, ticket: HelpdeskTicket, settings: HelpdeskSettings, now: float) -> Ticket:
-    """What is submitted: the customer's latest message, and as its context what was said before it."""
-    latest = ticket.latest_of_customer()
+    """What is submitted: what the customer wrote since they were last answered, and as its context what came before."""
+    asked = ticket.list_asked()
+    latest = asked[-1] if asked else None
     message, mail = (latest.id, latest.message_id) if latest else ("", "")
     origin = Origin(
         source=source, ticket=ticket.id, message=message, mail=mail, version=ticket.version, queue=ticket.queue,
@@ -39,21 +42,32 @@ def make_ticket(source: str, ticket: HelpdeskTicket, settings: HelpdeskSettings,
     )  # fmt: skip
     return Ticket(
         id=make_id(source, ticket.id), subject=_clean(ticket.subject[:SHORT_CHARACTERS]),
-        text=_clean(_render(latest)[-MOST_CHARACTERS:]) if latest else "", said_before=_list_before(ticket, latest),
+        text=_clean(_join(asked)), said_before=_list_before(ticket, asked[0]) if asked else (),
         requester=_clean(ticket.requester[:SHORT_CHARACTERS]), workflow=settings.workflow,
         origin=msgspec.msgpack.encode(origin),
     )  # fmt: skip
 
 
-def _list_before(ticket: HelpdeskTicket, latest: Message | None) -> tuple[EarlierMessage, ...]:
+def _join(asked: Sequence[Message]) -> str:
+    """The first of some messages and the latest as one text, of each the end; what was sent twice stands there once."""
+    texts = list(dict.fromkeys(filter(None, map(_render, asked))))
+    shown = _take(texts)
+    return "\n\n".join(each[-MOST_CHARACTERS // len(shown) :] for each in shown)
+
+
+def _take(said: Sequence[S]) -> tuple[S, ...]:
+    return (*said[:1], *said[1:][1 - MOST_SAID :])
+
+
+def _list_before(ticket: HelpdeskTicket, asked: Message) -> tuple[EarlierMessage, ...]:
     """What the customer wrote or has seen before a message: the first of it, and the latest."""
-    before = ticket.messages[: ticket.messages.index(latest)] if latest else ()
+    before = ticket.messages[: ticket.messages.index(asked)]
     said = [
         EarlierMessage(ROLES[each.role], _clean(each.at[:TIME_CHARACTERS]), _clean(text[:SAID_CHARACTERS]))
         for each in before
         if each.public and each.role in ROLES and (text := _render(each))
     ]
-    return (*said[:1], *said[1:][1 - MOST_SAID :])
+    return _take(said)
 
 
 def _clean(text: str) -> str:

@@ -7,7 +7,7 @@ import msgspec
 
 from actors.workflow.outcome import Outcome
 from runtime.intake.adapter import Adapter
-from runtime.intake.events import HelpdeskEvent, HelpdeskTicket, Message
+from runtime.intake.events import HelpdeskEvent, HelpdeskTicket
 from runtime.intake.helpdesk_settings import HelpdeskSettings
 from runtime.intake.helpdesk_ticket import make_id, make_ticket
 from runtime.intake.helpdesk_times import parse_time
@@ -99,12 +99,8 @@ async def _answer(
 def cut_at_answer(ticket: HelpdeskTicket) -> tuple[HelpdeskTicket, str]:
     """A ticket as it stood before anybody answered its first words, and what a person answered to them."""
     first = next((n for n, each in enumerate(ticket.messages) if each.role == "customer"), len(ticket.messages))
-    behind = [n for n, each in enumerate(ticket.messages) if n > first and _is_answer(each)]
+    behind = [n for n, each in enumerate(ticket.messages) if n > first and each.is_answer]
     end = min(behind, default=len(ticket.messages))
     people = next((each.text for each in ticket.messages[end:] if each.role == "agent" and each.public), "")
     asked = msgspec.structs.replace(ticket, messages=ticket.messages[:end], closed=False, assignee="")
     return asked, people
-
-
-def _is_answer(message: Message) -> bool:
-    return message.public and message.role in {"agent", "bot"}

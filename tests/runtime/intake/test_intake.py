@@ -533,6 +533,7 @@ async def test_a_first_question_that_looks_like_an_old_one_is_answered_by_memory
         await desk.deliver(web.client, desk.write("8", "bob", TEXT))
         await until(lambda: len(desk.said("8", public=False)) == 1)
         assert "Call the VPN desk." in desk.said("8", public=False)[0]
+        desk.write("8", "helen", "Does it drop?")
         await desk.deliver(web.client, desk.write("8", "bob", f"{TEXT[:20]}\n\n{TEXT}"))
         await until(lambda: len(desk.said("8", public=False)) == 2)
         await settle(web, opened)
