@@ -32,7 +32,6 @@ from runtime.intake.reply_texts import explain_left
 from runtime.intake.sender import Sender
 from runtime.service_error import ServiceError
 from runtime.tickets import Ticket
-from runtime.times import DAY
 
 log = structlog.get_logger()
 
@@ -231,20 +230,25 @@ class HelpdeskWatcher:
         return history, verdict
 
     async def _leave(self, ticket: HelpdeskTicket, reason: Reason) -> None:
-        """Leave a ticket to people, who are told in it; of one sender's many tickets, in one a day."""
+        """
+        Leave a ticket to people, who are told in it; of one sender's many tickets, in one a day.
+
+        Each of those is given to them once a day: what that changes in a ticket may ring its bell again.
+        """
         if self.settings.mode in {"off", "dry_run"}:
             return
         said = explain_left(reason, ticket)
         if reason not in OF_SENDER:
             await self._sender.hand_over(ticket, reason, said)
             return
-        source, who = self.adapter.name, find_sender(ticket)
+        source, who, name, now = self.adapter.name, find_sender(ticket), make_heard(ticket, 0.0).ticket, self._clock()
         async with self._telling:
             known = await self._inbox.sender(source, who)
-            if self._clock() - known.told >= DAY:
-                await self._sender.hand_over(ticket, reason, said)
+            is_told = known.is_told(now)
+            if not (is_told and name in known.left):
+                await self._sender.hand_over(ticket, reason, said, notes=not is_told)
                 async with self._judging:
-                    await self._inbox.tell(source, who, await self._inbox.sender(source, who), self._clock())
+                    await self._inbox.leave(source, who, await self._inbox.sender(source, who), name, now)
 
     async def _take(self, bell: Bell, ticket: HelpdeskTicket) -> bool:
         """Begin a run; false: it is to be tried again, and the bell says when."""

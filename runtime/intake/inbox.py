@@ -47,6 +47,12 @@ class SenderHistory(msgspec.Struct, frozen=True):
     heard: tuple[Heard, ...] = ()
     told: float = 0.0
     """When people were told that this one writes too much, Unix seconds; 0: they were not."""
+    left: tuple[str, ...] = ()
+    """Tickets that were given to people since then, as digests."""
+
+    def is_told(self, now: float) -> bool:
+        """Whether people know, today, that this one writes too much; `now`: Unix seconds."""
+        return now - self.told < DAY
 
 
 class Inbox:
@@ -176,9 +182,11 @@ class Inbox:
             heard = [each for each in known.heard if new.at - each.at < DAY][-MOST_HEARD:]
             await self._keep_sender(source, who, msgspec.structs.replace(known, heard=(*heard, new)))
 
-    async def tell(self, source: str, who: str, known: SenderHistory, now: float) -> None:
-        """People were told of a sender."""
-        await self._keep_sender(source, who, msgspec.structs.replace(known, told=now))
+    async def leave(self, source: str, who: str, known: SenderHistory, ticket: str, now: float) -> None:
+        """A ticket of a sender was left to people, who were told of the sender if they had not been today."""
+        told, left = (known.told, known.left) if known.is_told(now) else (now, ())
+        left = (*left, ticket)[-MOST_HEARD:]
+        await self._keep_sender(source, who, msgspec.structs.replace(known, told=told, left=left))
 
     async def _keep_sender(self, source: str, who: str, sender: SenderHistory) -> None:
         body = msgspec.msgpack.encode(sender)

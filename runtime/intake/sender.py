@@ -265,16 +265,17 @@ class Sender:
             "now": time.strftime("%Y-%m-%d.%H:%M:%S", time.gmtime(self._clock())),
         }  # fmt: skip
 
-    async def hand_over(self, ticket: HelpdeskTicket, why: str, said: str = "") -> None:
+    async def hand_over(self, ticket: HelpdeskTicket, why: str, said: str = "", *, notes: bool = True) -> None:
         """
         Say in a note why a ticket is left to people, once, and give it to whoever takes those.
 
         :param said: the sentence for people, where `why` is only a reason's name.
+        :param notes: false: it is given to them without a word.
         """
         known = why.replace(" ", "-")
         if any(has_marker(each.text, known, 0) for each in ticket.messages):
             return
-        if self._adapter.can("note"):
+        if notes and self._adapter.can("note"):
             marker = make_marker(known, 0)
             text = f"{escape_references(said or why)}\n\n{marker}"
             await self._adapter.write("note", ticket, {"text": text, "run": "", "key": marker})

@@ -544,7 +544,7 @@ async def test_a_first_question_that_looks_like_an_old_one_is_answered_by_memory
 
 @pytest.mark.usefixtures("judged")
 async def test_two_machines_that_answer_each_other_in_new_tickets_stop(opened: Opened, tmp_path: Path) -> None:
-    async with connected(tmp_path, mode="auto", sender_tickets_per_hour=4) as (desk, web):
+    async with connected(tmp_path, mode="auto", sender_tickets_per_hour=4, fallback="helen") as (desk, web):
         for number in range(8):
             await desk.deliver(web.client, desk.write(str(number), "robot", f"{TEXT} Ticket {number}."))
             await settle(web, opened)
@@ -555,6 +555,11 @@ async def test_two_machines_that_answer_each_other_in_new_tickets_stop(opened: O
         assert [bool(desk.said(str(number), public=True)) for number in range(8)] == [True] * 4 + [False] * 4
         assert [len(desk.said(str(number), public=False)) for number in range(8)] == [0, 0, 0, 0, 1, 0, 0, 0]
         assert "has written more in the last hour" in desk.said("4", public=False)[0]
+        assert [desk.tickets[str(number)]["assignee"] for number in range(8)] == [""] * 4 + ["helen"] * 4
+        desk.tickets["5"]["assignee"] = ""
+        await desk.deliver(web.client, desk.write("5", "robot", "And again."))
+        await settle(web, opened)
+        assert desk.tickets["5"]["assignee"] == "", "it was given to people today"
         assert state["helpdesks"][0]["judged"]["sender too often"] == 4
 
 
