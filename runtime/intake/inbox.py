@@ -255,8 +255,9 @@ class Inbox:
             return False
         # Another word may have been carried out between the look and the keeping: then that one counts.
         after = await self.find_write_back(run) if waits else None
-        if after is not None and not after.waits and is_refused(after) is decision.approved:
-            return False
+        if after is not None and not after.waits:
+            await self._store.put(remove=[RecordKey(DECISION, run)])
+            return is_refused(after) is not decision.approved
         return waits
 
     async def decisions(self) -> dict[str, Decision]:

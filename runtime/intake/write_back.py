@@ -107,9 +107,14 @@ def settle(write_back: WriteBack, state: WriteState, said: str, word: Decision |
 
 
 def _give_word(write: Write, word: Decision) -> Write:
-    edited = write.what == "reply" and word.text.split() not in ([], write.text.split())
+    edited = write.what == "reply" and bool(word.text) and _list_lines(word.text) != _list_lines(write.text)
     text = word.text if edited else write.text
     return msgspec.structs.replace(write, by=word.by, tag=word.tag, text=text, edited=edited)
+
+
+def _list_lines(text: str) -> list[str]:
+    """Without how its lines end, which forms and browsers do not keep: where they do is what a person wants."""
+    return [line.rstrip() for line in text.strip().splitlines()]
 
 
 def look_at_tags(write_back: WriteBack, tags: Sequence[str], send_tag: str) -> WriteBack:

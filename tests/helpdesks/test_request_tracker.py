@@ -75,6 +75,25 @@ async def test_a_reply_is_not_claimed_when_the_ticket_has_changed(tracker: Reque
     assert after.messages[1].message_id
 
 
+async def test_a_tag_that_a_person_sets_meanwhile_outlives_that_another_is_taken_off(
+    tracker: RequestTracker, tmp_path: Path
+) -> None:
+    ticket = await ask(tracker)
+    connect(tmp_path, tracker)
+    (connection,) = load_connections(tmp_path / "helpdesks")
+    adapter = connection.open()
+    try:
+        await asyncio.to_thread(tracker.tag, ticket, "ai-send")
+        before = await adapter.fetch(ticket)
+        await asyncio.to_thread(tracker.tag, ticket, "vip")
+        with pytest.raises(TicketChanged):
+            await adapter.write("untag", before, {"tag": "ai-send", "tags": []})
+        await adapter.write("untag", await adapter.fetch(ticket), {"tag": "ai-send", "tags": ["vip"]})
+        assert (await adapter.fetch(ticket)).tags == ("vip",)
+    finally:
+        await adapter.close()
+
+
 async def test_a_customer_who_writes_during_the_run_gets_one_answer_to_the_latest_words(
     tracker: RequestTracker, tmp_path: Path
 ) -> None:

@@ -17,6 +17,7 @@ from actors.workflow.outcome import Spent
 from runtime.http.endpoints import intake_routes
 from runtime.intake import adapter, helpdesk_watcher, inbox, intake, sender
 from runtime.intake.events import HelpdeskEvent
+from runtime.intake.write_back import Decision, WriteBack
 from runtime.service import TicketService
 from tests.fakes import ANSWER, ON_A_MAC, Thinks
 from tests.patience import HANGS_SECONDS
@@ -250,6 +251,29 @@ async def test_a_suggestion_waits_for_a_persons_word(opened: Opened, tmp_path: P
         else:
             await until(lambda: bool(desk.said("7", public=True)))
         assert len(desk.said("7", public=True)) == (way != "refuse")
+
+
+@pytest.mark.parametrize("approves", [True, False])
+async def test_a_word_that_comes_as_another_is_carried_out_is_kept_nowhere(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, approves: bool
+) -> None:
+    async with connected(tmp_path, mode="approve") as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await until(lambda: bool(desk.said("7", public=False)))
+        await settle(web, opened)
+        kept, run = opened[-1].inbox, (await web.ask("GET", "/tickets/hd.desk.7"))[1]["run"]
+        find = kept.find_write_back
+        seen = [await find(run)]
+        assert (await web.ask("POST", "/tickets/hd.desk.7/approve"))[0] == 200
+        await until(lambda: bool(desk.said("7", public=True)))
+        await settle(web, opened)
+
+        async def find_late(run: str) -> WriteBack | None:
+            return seen.pop() if seen else await find(run)
+
+        monkeypatch.setattr(kept, "find_write_back", find_late)
+        assert await kept.decide(run, Decision(approves, "token:bob")) is approves
+        assert await kept.decisions() == {}
 
 
 async def test_a_word_that_is_given_while_the_note_is_being_written_is_not_lost(opened: Opened, tmp_path: Path) -> None:

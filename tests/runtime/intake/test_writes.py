@@ -7,6 +7,7 @@ import pytest
 from actors.evidence.claims import Resolution
 from actors.workflow.outcome import EndReason, Outcome, Spent
 from runtime.intake.events import HelpdeskTicket
+from runtime.intake.write_back import Decision, WriteBack, decide
 from runtime.intake.writes import (
     Origin,
     Write,
@@ -141,3 +142,24 @@ def test_what_was_written_is_found_again_by_reading_the_ticket() -> None:
     assert not is_written(reply, "R-1", ticket(said(0), said(9, "bot"), said(1)), origin())
     assert is_written(Write(number=3, what="status", text="solved"), "R-1", ticket(status="solved"), origin())
     assert is_written(Write(number=3, what="assign", text="ann"), "R-1", ticket(assignee="ann"), origin())
+
+
+@pytest.mark.req("SY-6")
+@pytest.mark.parametrize(
+    ("words", "edited"),
+    [
+        ("", False),
+        ("\nOne.\r\nTwo.  \r\n\r\nThree. ", False),
+        ("One. Two.\n\nThree.", True),
+        ("One.\n\nTwo.\n\nThree.", True),
+        ("One.\nTwo.\n\n\nThree.", True),
+        ("One.\n  Two.\n\nThree.", True),
+        ("One.\nTwo.\n\nFour.", True),
+    ],
+)
+def test_who_approves_may_change_where_lines_end(words: str, edited: bool) -> None:
+    waiting = Write(number=1, what="reply", text="One.\nTwo.\n\nThree.", state="waiting")
+    write_back = WriteBack(source="rt", ticket="hd.rt.7", writes=(waiting,))
+    (decided,) = decide(write_back, Decision(True, "ann", words)).writes
+
+    assert (decided.edited, decided.text) == (edited, words if edited else waiting.text)
