@@ -225,7 +225,7 @@ class ServerSettings(Section, frozen=True):
     free_megabytes: Annotated[int, Meta(ge=0, le=1_000_000)] = 50
     """With less on the disk it says that it is not ready."""
     requests_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 6_000
-    """Of each token and each person; 0: as many as come."""
+    """Of each token and each person, and of each address that opens links; 0: as many as come."""
     request_burst: Annotated[int, Meta(ge=1, le=1_000_000)] = 1_000
     failed_logins: Annotated[int, Meta(ge=0, le=10_000)] = 10
     """A minute and an address; 0: as many as come."""

@@ -43,6 +43,10 @@ ADDRESSES = 4096
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
+class InNoGroup(ApiError):
+    """A person of the proxy may do nothing here but what anybody may."""
+
+
 class Gate:
     """Finds out who asks, for one server."""
 
@@ -65,7 +69,7 @@ class Gate:
         try:
             principal = await self._identify(request)
         except ApiError as refused:
-            if access != "open" or refused.status not in {401, 429}:
+            if access != "open" or not (refused.status in {401, 429} or isinstance(refused, InNoGroup)):
                 raise
             return None
         if access == "open":
@@ -76,12 +80,41 @@ class Gate:
                 403, f"This needs the role {needed}, and {display(principal.by)} has the role {principal.role}. An "
                 "administrator can give it, by another token or another group.",
             )  # fmt: skip
-        if principal is not LOCAL and (seconds := self._requests.take(principal.by)):
+        if principal is not LOCAL:
+            self._count(principal.by)
+        return principal
+
+    def count(self, request: web.Request) -> None:
+        """
+        Count a request of a page that opens without signing in: for who asks, or for the address that it came from.
+
+        :raises ApiError: there were too many.
+        """
+        principal = find_principal(request)
+        if principal is not LOCAL:
+            self._count(principal.by if principal else f"address:{_find_site(request.remote)}")
+
+    def _count(self, name: str) -> None:
+        if seconds := self._requests.take(name):
             raise ApiError(
                 429, f"More than {self._server.requests_per_minute} requests a minute came from "
-                f"{display(principal.by)}; go on more slowly.", retry_seconds=seconds,
+                f"{display(name)}; go on more slowly.", retry_seconds=seconds,
             )  # fmt: skip
-        return principal
+
+    async def knows_still(self, by: str, since: float) -> bool:
+        """
+        Whether a principal is let in still, as far as that is known here: of a person, whether a proxy may name any.
+
+        :param by: as `Principal.by`.
+        :param since: when they were, in seconds since 1970: a token that was made later is another of the same name.
+        """
+        kind, _, name = by.partition(":")
+        if kind == "token":
+            token = await self._tokens.find_name(name)
+            return token is not None and token.created <= since and not has_expired(token)
+        if kind == "user":
+            return bool(self._proxies and self._server.roles)
+        return bool(self._server.token) if by == SERVER_TOKEN.by else by == LOCAL.by and await self._has_local()
 
     async def look_again(self, request: web.Request) -> None:
         """
@@ -174,7 +207,7 @@ class Gate:
             raise ApiError(400, f"The proxy's {self._server.user_header} is not the name of a person.")
         groups = {each.strip() for each in request.headers.get(self._server.groups_header, "").split(",")}
         if (role := find_role(groups, self._server.roles)) is None:
-            raise ApiError(403, f"{display(user)} is in none of the groups that [server] roles names.")
+            raise InNoGroup(403, f"{display(user)} is in none of the groups that [server] roles names.")
         return Principal(f"user:{user}", role, user)
 
     async def _find_bearer(self, request: web.Request, authorization: str, *, again: bool = False) -> Principal:
@@ -208,8 +241,11 @@ class Gate:
 
     async def _needs_none(self, request: web.Request) -> bool:
         """Whether this machine's own programs are heard as they are: where nobody has set up any access."""
+        return _is_loopback(request.remote or "") and await self._has_local()
+
+    async def _has_local(self) -> bool:
         server = self._server
-        if server.token or self._proxies or not _is_loopback(server.host) or not _is_loopback(request.remote or ""):
+        if server.token or self._proxies or not _is_loopback(server.host):
             return False
         return not await self._tokens.are_wanted()
 

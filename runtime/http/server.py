@@ -220,7 +220,7 @@ def application(desk: TicketService) -> web.Application:
     app = web.Application(
         middlewares=[explain, refuse_strangers(gate, needs)], client_max_size=server.body_kilobytes * 1024
     )
-    app[DESK], app[GATE], app[SHARES] = desk, gate, ShareBook(store, tokens)
+    app[DESK], app[GATE], app[SHARES] = desk, gate, ShareBook(store, gate.knows_still)
     app.cleanup_ctx.append(open_indexing)
     app.cleanup_ctx.append(connect_helpdesks)
     app.on_response_prepare.append(add_headers)

@@ -57,6 +57,8 @@ async def read_shared_report(request: web.Request) -> web.StreamResponse:
 
 
 async def _find_share(request: web.Request, code: str) -> Share | None:
+    """:raises ApiError: too many requests came from there."""
+    request.app[GATE].count(request)
     return await request.app[SHARES].find(read_id(request), code) if code else None
 
 

@@ -16,10 +16,12 @@ from runtime.access.roles import Role
 from runtime.access.shares import MOST_OF_A_TICKET, ShareBook
 from runtime.access.tokens import TokenBook
 from runtime.families import extractive
+from runtime.http.gate import Gate
 from runtime.http.pages.shared_page import COOKIE
+from runtime.settings import ServerSettings
 from runtime.storage.records import Record
 from runtime.upkeep.purge import purge
-from tests.runtime.http.kit import TEXT, Interface, interface, settings
+from tests.runtime.http.kit import TEXT, TOKEN, Interface, interface, settings
 from tests.runtime.http.pages.test_page_routes import COMPLAINT, HTML, read_key, send
 from tests.runtime.http.test_access import bearer, book
 from tests.runtime.http.test_research import ONE_ROUND, QUESTION, knowing
@@ -88,8 +90,7 @@ async def test_a_link_opens_the_ticket_without_signing_in_to_be_read_and_nothing
 async def test_its_report_is_as_open_as_the_ticket(tmp_path: Path) -> None:
     async with knowing(tmp_path, memory=True) as web:
         await web.submit(QUESTION, research=ONE_ROUND, id="RS-1", wait=20)
-        path, code = await make(web, {}, "RS-1")
-        await book(web).create("any", "admin")
+        path, code = await make(web, bearer(await book(web).create("any", "admin")), "RS-1")
         status, text = await read(web, path, code)
         assert (status, "used least recently" in text, "/tickets/RS-1/report" in text) == (200, True, False)
         assert f'href="{path}/report?format=md"' in text
@@ -152,6 +153,32 @@ class TestItIsGoodNoMore:
             await book(web).revoke("ann")
             if again:
                 await book(web).create("ann", "submit")
+            assert (await read(web, path, code))[0] == 403
+
+    async def test_once_this_machine_needs_a_token(self, tmp_path: Path) -> None:
+        async with interface(tmp_path, memory=True) as web:
+            await web.submit(id="T-1", wait=20)
+            path, code = await make(web, {})
+            assert (await read(web, path, code))[0] == 200
+            await book(web).create("any", "admin")
+            assert (await read(web, path, code))[0] == 403
+
+    @pytest.mark.parametrize(
+        ("access", "headers"),
+        [
+            ({"token": TOKEN}, bearer(TOKEN)),
+            ({"proxy": ("127.0.0.1",), "roles": {"*": "submit"}}, {"X-Forwarded-User": "ann"}),
+        ],
+        ids=["token", "person"],
+    )
+    async def test_once_who_made_it_is_let_in_no_more(
+        self, tmp_path: Path, access: dict[str, Any], headers: Headers
+    ) -> None:
+        async with interface(tmp_path, memory=True, **access) as web:
+            await web.ask("POST", "/tickets?wait=20", json={"text": TEXT, "id": "T-1"}, headers=headers)
+            path, code = await make(web, headers)
+            assert (await read(web, path, code))[0] == 200
+        async with interface(tmp_path, memory=True) as web:
             assert (await read(web, path, code))[0] == 403
 
     async def test_once_its_ticket_was_purged_though_its_id_comes_again(self, tmp_path: Path) -> None:
@@ -235,6 +262,27 @@ async def test_nobody_makes_links_where_that_is_set(tmp_path: Path) -> None:
         assert "/share" not in (await read_page(web, "/ui/tickets/T-1", ann))[1]
 
 
+async def test_it_opens_for_a_person_of_the_proxy_who_may_nothing_else(tmp_path: Path) -> None:
+    access: dict[str, Any] = {"proxy": ("127.0.0.1",), "roles": {"staff": "submit"}}
+    async with interface(tmp_path, memory=True, **access) as web:
+        ann = {"X-Forwarded-User": "ann", "X-Forwarded-Groups": "staff"}
+        await web.ask("POST", "/tickets?wait=20", json={"text": TEXT, "id": "T-1"}, headers=ann)
+        path, code = await make(web, ann)
+        guest = {**HTML, "X-Forwarded-User": "guest", "Cookie": f"{COOKIE}={code}"}
+        for address, status in ((path, 200), ("/ui/tickets/T-1", 403), ("/tickets/T-1", 403)):
+            async with web.client.get(address, headers=guest) as response:
+                assert (response.status, address) == (status, address)
+
+
+async def test_who_opens_links_too_often_has_to_wait(tmp_path: Path) -> None:
+    async with interface(tmp_path, memory=True, requests_per_minute=1, request_burst=5) as web:
+        path, code = await make(web, await own_ticket(web))
+        told = [(await read(web, path, each))[0] for each in (code, "x", "", code, "x", code)]
+        assert told == [200, 403, 200, 200, 403, 429]
+        assert (await open_link(web, path, code)).status == 429
+        assert (await web.ask("GET", "/tickets/T-1", headers=bearer(await book(web).create("bob", "read"))))[0] == 200
+
+
 async def test_its_code_is_in_no_file_and_in_no_line_of_the_log(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -266,7 +314,7 @@ async def test_codes_are_compared_in_a_time_that_tells_nothing_of_them(
         codes = [(await make(web, ann))[1] for _ in range(3)]
         monkeypatch.setattr("runtime.access.shares.hmac.compare_digest", compare)
         store = web.node.journal.store
-        links = ShareBook(store, TokenBook(store))
+        links = ShareBook(store, Gate(ServerSettings(), TokenBook(store)).knows_still)
         for code in (codes[0], codes[2], "x", ""):
             await links.find("T-1", code)
         assert compared == [(32, 32)] * 12
