@@ -24,6 +24,7 @@ from tests.runtime.intake.documented.base import DocumentedHelpdesk, Refused, Re
 from tests.runtime.intake.documented.glpi import Glpi
 
 pytestmark = pytest.mark.req("SY-6")
+TELLS_WHO_TAGGED = {"zammad", "zendesk", "jira_sm"}
 TEXT = "My VPN drops every hour, <b>Größe</b> & 漢字."
 
 
@@ -188,7 +189,6 @@ async def test_a_tag_that_approves_is_taken_off_and_whose_it_was_is_known(
 ) -> None:
     if not desk.has_tags:
         pytest.skip("it has no tags")
-    tells = desk.system in {"zammad", "zendesk", "jira_sm"}
     desk.write("customer", TEXT)
     desk.tag("other")
     desk.tag("other", "ai-send")
@@ -200,11 +200,27 @@ async def test_a_tag_that_approves_is_taken_off_and_whose_it_was_is_known(
         desk.tag("other", "ai-send")
         ticket = await adapter.fetch(desk.ticket)
         assert ticket.tags == ("other", "ai-send")
-        assert await adapter.find_tagger(ticket, "ai-send") == (desk.agent if tells else "")
+        assert await adapter.find_tagger(ticket, "ai-send") == (desk.agent if desk.system in TELLS_WHO_TAGGED else "")
         await adapter.write("untag", ticket, {"tag": "ai-send", "tags": ["other"], "tag_list": "other"})
     finally:
         await adapter.close()
     assert desk.tags == ["other"]
+
+
+async def test_who_approves_is_the_last_of_many_who_changed_the_tags(desk: DocumentedHelpdesk, tmp_path: Path) -> None:
+    if desk.system not in TELLS_WHO_TAGGED:
+        pytest.skip("it does not tell who set a tag")
+    desk.write("customer", TEXT)
+    desk.tag("ai-send", by="19")
+    for number in range(150):
+        desk.tag(str(number), by="19")
+    desk.tag("ai-send")
+    desk.connect(tmp_path)
+    adapter = read_connection(tmp_path / "helpdesks" / "desk.toml").open()
+    try:
+        assert await adapter.find_tagger(await adapter.fetch(desk.ticket), "ai-send") == desk.agent
+    finally:
+        await adapter.close()
 
 
 async def test_a_ticket_that_was_deleted_holds_up_no_other(desk: DocumentedHelpdesk, tmp_path: Path) -> None:

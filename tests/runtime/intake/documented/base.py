@@ -32,6 +32,15 @@ class Said(NamedTuple):
     at: datetime.datetime
 
 
+class Tagging(NamedTuple):
+    """A change of the ticket's tags."""
+
+    number: int
+    by: str
+    before: list[str]
+    after: list[str]
+
+
 class Refused(Exception):
     """The interface does not take a request."""
 
@@ -70,8 +79,8 @@ class DocumentedHelpdesk:
         self.said: list[Said] = []
         self.status = ""
         self.tags: list[str] = []
-        self.tagged: list[tuple[list[str], list[str]]] = []
-        """What an agent made of the tags: those before and those after."""
+        self.tagged: list[Tagging] = []
+        """What people made of the tags, the oldest first."""
         self.assignee = ""
         self.requests: list[Request] = []
         self.is_gone = False
@@ -88,9 +97,9 @@ class DocumentedHelpdesk:
         self.said.append(said)
         return said
 
-    def tag(self, *tags: str) -> None:
-        """An agent gives the ticket these tags instead of those it has."""
-        self.tagged.append((self.tags, list(tags)))
+    def tag(self, *tags: str, by: str = "") -> None:
+        """An agent, or another one by number, gives the ticket these tags instead of those it has."""
+        self.tagged.append(Tagging(len(self.tagged) + 1, by or self.agent, self.tags, list(tags)))
         self.tags = list(tags)
 
     def written(self, *, public: bool) -> list[str]:

@@ -85,7 +85,7 @@ class JiraServiceManagement(DocumentedHelpdesk):
             case "GET", "/rest/servicedeskapi/request/HELP-7/comment":
                 return {"values": [self._comment(each) for each in self.said[1:]], "isLastPage": True}
             case "GET", "/rest/api/3/issue/HELP-7":
-                return self._issue()
+                return self._issue() | ({"changelog": self._changelog()} if "expand" in request.query else {})
             case "POST", "/rest/servicedeskapi/request/HELP-7/comment":
                 require_keys(request.body, {"body", "public", "additionalAttachments"})
                 return self._comment(self.write("bot", request.body["body"], public=request.body["public"]))
@@ -102,14 +102,16 @@ class JiraServiceManagement(DocumentedHelpdesk):
                 (change,) = request.body["update"]["labels"]
                 self.tags = [each for each in self.tags if each != change["remove"]]
                 return None
-            case "GET", "/rest/api/3/issue/HELP-7/changelog":
-                return {"values": [{"id": "1", "author": {"accountId": self.agent}, "items": [
-                    {"field": "labels", "fromString": " ".join(before), "toString": " ".join(after)},
-                ]} for before, after in self.tagged], "isLast": True}  # fmt: skip
             case "PUT", "/rest/api/3/issue/HELP-7/assignee":
                 self.assignee = request.body["accountId"]
                 return None
         raise LookupError(request.path)
+
+    def _changelog(self) -> dict[str, Any]:
+        """The latest changes first."""
+        return {"histories": [{"id": str(each.number), "author": {"accountId": each.by}, "items": [
+            {"field": "labels", "fromString": " ".join(each.before), "toString": " ".join(each.after)},
+        ]} for each in self.tagged[::-1][:100]], "total": len(self.tagged)}  # fmt: skip
 
     def _search(self, query: dict[str, str]) -> Any:
         require(query["jql"].startswith('projectType = service_desk AND updated >= "'), "a query without bounds", 400)

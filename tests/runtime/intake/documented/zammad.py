@@ -75,8 +75,9 @@ class Zammad(DocumentedHelpdesk):
                 return True
             case "GET", "/api/v1/ticket_history/7":
                 return {"history": [
-                    {"object": "Ticket", "type": "added", "attribute": "tag", "value_to": tag, "created_by_id": 18}
-                    for before, after in self.tagged for tag in after if tag not in before
+                    {"object": "Ticket", "type": "added", "attribute": "tag", "value_to": tag,
+                     "created_by_id": int(each.by)}
+                    for each in self.tagged for tag in each.after if tag not in each.before
                 ], "assets": {}}  # fmt: skip
             case "POST", "/api/v1/ticket_articles":
                 return self._post(request.body)

@@ -81,10 +81,11 @@ class Zendesk(DocumentedHelpdesk):
                 self.tags = [each for each in self.tags if each not in request.body["tags"]]
                 return {"tags": self.tags}
             case "GET", "/api/v2/tickets/7/audits.json":
-                return {"audits": [{"author_id": 18, "events": [
+                order = -1 if request.query.get("sort_order") == "desc" else 1
+                return {"audits": [{"id": each.number, "author_id": int(each.by), "events": [
                     {"type": "Comment", "body": "psst"},
-                    {"type": "Change", "field_name": "tags", "value": after, "previous_value": before},
-                ]} for before, after in self.tagged]}  # fmt: skip
+                    {"type": "Change", "field_name": "tags", "value": each.after, "previous_value": each.before},
+                ]} for each in self.tagged[::order][:100]]}  # fmt: skip
         raise LookupError(request.path)
 
     def _put(self, body: Any) -> Any:
