@@ -14,6 +14,7 @@ from runtime.access.tokens import TokenBook
 from runtime.families import extractive
 from runtime.tickets import make_id_of_key
 from tests.runtime.http.kit import TEXT, Held, Interface, interface
+from tests.runtime.http.pages.test_page_routes import read_key, send
 
 COMPLAINT = {"text": "请帮我写一份民事起诉状。原告：张三。被告：李四。", "workflow": "legal"}
 
@@ -155,6 +156,9 @@ class TestTheRoleSubmit:
                 _, told = await web.ask("POST", "/tickets?wait=20", json=body, headers=who)
             assert told["handoffs"][-1]["target"] == "ticketing", "the second is answered by memory"
             assert await recall() == ("hit", "T-1", False)
+            key = await read_key(web, "/ui/tickets/T-2", **bob)
+            sent = await send(web, "/ui/tickets/T-2/feedback", {"form_key": key, "right": "yes"}, **bob)
+            assert (sent.status, await recall()) == (303, ("hit", "T-1", False)), "nor by the page"
             for right, shown in ((True, "confirmed that it helped"), (False, "did not help")):
                 assert await judge(bob, "T-2", right) == 0
                 assert await recall() == ("hit", "T-1", False), "what another was told is as it was"
