@@ -9,7 +9,7 @@ from actors.text.stop_words import EVERYDAY
 from actors.text.tokenizer import spellings
 from actors.text.truncate import shorten
 from actors.text.word_patterns import compile_words
-from actors.workflow.earlier_messages import EarlierMessage
+from actors.workflow.earlier_messages import NEXT_MESSAGE, EarlierMessage
 
 CHARACTERS = 20_000
 """So much of a ticket is looked at."""
@@ -124,9 +124,15 @@ def add_context(text: str, said_before: Sequence[EarlierMessage]) -> str:
 
 
 def question(ticket: str) -> str:
-    """The ticket without headers, quoted replies, greeting, signature and thanks, in the person's own words."""
+    """The ticket without headers, quoted replies, greetings, signatures and thanks, in the person's own words."""
+    messages = ticket[:CHARACTERS].replace("\r\n", "\n").split(NEXT_MESSAGE)
+    text = "\n\n".join(filter(None, map(_find_question, messages)))
+    return (text or ticket.strip())[:QUESTION_CHARACTERS]
+
+
+def _find_question(message: str) -> str:
     lines: list[str] = []
-    for raw in ticket[:CHARACTERS].replace("\r\n", "\n").split("\n"):
+    for raw in message.split("\n"):
         line = _SUBJECT.sub("", raw)
         if line != raw:
             line = _REPLY_MARKS.sub("", line)
@@ -139,7 +145,7 @@ def question(ticket: str) -> str:
     text = _POLITE_END.sub("", _SIGNED_END.sub("", text)).strip()
     for _ in range(PLEASANTRIES):
         text = _PLEASANTRY.sub("", text, count=1) or text
-    return (text or ticket.strip())[:QUESTION_CHARACTERS]
+    return text
 
 
 def intent(text: str, intents: Sequence[Intent]) -> str:

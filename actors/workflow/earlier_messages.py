@@ -4,6 +4,9 @@ from typing import Literal
 
 import msgspec
 
+NEXT_MESSAGE = "\n\n* * *\n\n"
+"""Between messages that are one question: nobody answered the first before the next one came."""
+
 
 class EarlierMessage(msgspec.Struct, frozen=True, gc=False):
     """One contribution that the customer has seen or written."""

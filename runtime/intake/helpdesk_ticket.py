@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from actors.workflow.earlier_messages import EarlierMessage
+from actors.workflow.earlier_messages import NEXT_MESSAGE, EarlierMessage
 from runtime.intake.events import HelpdeskTicket, Message, Role
 from runtime.intake.helpdesk_settings import HelpdeskSettings
 from runtime.intake.write_back import PREFIX
@@ -52,7 +52,7 @@ def _join(asked: Sequence[Message]) -> str:
     """The first of some messages and the latest as one text, of each the end; what was sent twice stands there once."""
     texts = list(dict.fromkeys(filter(None, map(_render, asked))))
     shown = _take(texts)
-    return "\n\n".join(each[-MOST_CHARACTERS // len(shown) :] for each in shown)
+    return NEXT_MESSAGE.join(each[-MOST_CHARACTERS // len(shown) :] for each in shown)
 
 
 def _take(said: Sequence[S]) -> tuple[S, ...]:

@@ -6,10 +6,10 @@ from actors.drafting.drafts import Draft, Excerpts
 from actors.evidence.claims import Citation, Resolution
 from actors.helpdesk.extractive_answers import analyze
 from actors.helpdesk.output_schemas import AnalysisRequest
-from actors.helpdesk.triage import add_context
+from actors.helpdesk.triage import add_context, question
 from actors.helpdesk.worker import is_told
 from actors.ports import ModelRequest
-from actors.workflow.earlier_messages import EarlierMessage
+from actors.workflow.earlier_messages import NEXT_MESSAGE, EarlierMessage
 
 QUOTE = "Set the *keep-alive* to 30 seconds."
 BEFORE = (
@@ -33,6 +33,13 @@ def test_a_follow_up_that_says_little_is_looked_for_with_the_first_subject(text:
     assert add_context(text, ()) == text
     analysis = analyze(ModelRequest(agent="ticketing", instructions="", material=AnalysisRequest(text, (), BEFORE)))
     assert analysis.value.question == looked_for
+
+
+def test_of_messages_that_are_one_question_each_is_read_without_its_greeting_and_signature() -> None:
+    first = "Hello,\nmy VPN drops.\n\nBest regards\nAnn"
+    asked = question(NEXT_MESSAGE.join((first, "Hi,\nit says error 809.\n\nThanks\nAnn", "Thanks in advance!")))
+
+    assert asked == "my VPN drops.\n\nit says error 809."
 
 
 def test_what_the_customer_was_told_is_no_answer_to_a_follow_up() -> None:

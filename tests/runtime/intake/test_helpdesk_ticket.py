@@ -43,10 +43,10 @@ def test_what_nobody_has_answered_yet_is_one_question() -> None:
 
     made = make_ticket("rt", ticket(*opened, hurry, said(5, text="It broke.")), SETTINGS, 0.0)
 
-    assert (made.text, made.said_before) == ("It broke.\n\nAnd please hurry.", ())
+    assert (made.text, made.said_before) == ("It broke.\n\n* * *\n\nAnd please hurry.", ())
     assert msgspec.msgpack.decode(made.origin, type=Origin).message == "5"
     answered = make_ticket("rt", ticket(*opened, said(9, "agent", "Which?"), said(7), hurry), SETTINGS, 0.0)
-    assert answered.text == "Words 7\n\nAnd please hurry."
+    assert answered.text == "Words 7\n\n* * *\n\nAnd please hurry."
     assert [each.text for each in answered.said_before] == ["It broke.", "Which?"]
 
 
@@ -54,7 +54,7 @@ def test_of_many_messages_that_nobody_has_answered_the_first_and_the_latest_are_
     many = [said(number, text=f"{'x' * 90_000} {number}") for number in range(100)]
     text = make_ticket("rt", ticket(*many), SETTINGS, 0.0).text
 
-    assert len(text) < MOST_CHARACTERS + 100
+    assert len(text) < MOST_CHARACTERS + 200
     assert re.findall(r"\d+", text) == ["0", *map(str, range(101 - MOST_SAID, 100))]
 
 
