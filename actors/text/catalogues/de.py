@@ -8,10 +8,8 @@ TAG = "de"
 SENTENCES = {
     "places": "Diese Stellen kommen der Frage am nächsten:",
     "places_confirmed": "Ein Mensch hat bestätigt, dass die Antwort hier steht:",
-    "lost": "{count} von {written} Aussagen wurden in dieser Antwort weggelassen, weil das Gelesene sie nicht belegt "
-    "({reasons}).",
-    "lost_one": "{count} von {written} Aussagen wurde in dieser Antwort weggelassen, weil das Gelesene sie nicht "
-    "belegt ({reasons}).",
+    "lost": "{count} von {written} Aussagen wurden in dieser Antwort weggelassen ({reasons}).",
+    "lost_one": "{count} von {written} Aussagen wurde in dieser Antwort weggelassen ({reasons}).",
     "lost_unquoted": "das Zitat dazu wurde nicht gefunden",
     "lost_short": "das Zitat dazu ist zu kurz",
     "lost_empty": "sie sagt nichts aus",
@@ -22,6 +20,8 @@ SENTENCES = {
     "lost_denial": "eine Verneinung weicht ab",
     "lost_unsaid": "die Quelle sagt das nicht",
     "lost_otherwise": "die Quelle sagt etwas anderes",
+    "lost_beside": "sie beantwortet die Frage nicht",
+    "lost_language": "sie ist in einer anderen Sprache",
     "lost_miscited": "es führt an, was nicht in den Gesetzen steht",
     "lost_too_many": "es waren zu viele",
     "told_before": "Was die Dokumente dazu sagen, steht schon im Ticket.",

@@ -10,10 +10,8 @@ SENTENCES = {
     # an answer's own text
     "places": "These places come closest:",
     "places_confirmed": "A person confirmed that the answer stands here:",
-    "lost": "{count} of {written} statements were left out of this answer, because what was read does not bear them "
-    "out ({reasons}).",
-    "lost_one": "{count} of {written} statements was left out of this answer, because what was read does not bear it "
-    "out ({reasons}).",
+    "lost": "{count} of {written} statements were left out of this answer ({reasons}).",
+    "lost_one": "{count} of {written} statements was left out of this answer ({reasons}).",
     "lost_unquoted": "its quote was not found",
     "lost_short": "its quote is too short",
     "lost_empty": "it says nothing",
@@ -24,6 +22,8 @@ SENTENCES = {
     "lost_denial": "what is denied differs",
     "lost_unsaid": "the source does not say it",
     "lost_otherwise": "the source says otherwise",
+    "lost_beside": "it does not answer what was asked",
+    "lost_language": "it is in another language",
     "lost_miscited": "it cites what is not in the statutes",
     "lost_too_many": "one too many",
     # why there is no answer

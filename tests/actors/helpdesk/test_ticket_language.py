@@ -108,8 +108,7 @@ async def test_how_much_was_left_out_is_told_in_the_tickets_language() -> None:
 
     assert outcome.resolution is not None
     assert outcome.resolution.text.endswith(
-        "1 von 2 Aussagen wurde in dieser Antwort weggelassen, weil das Gelesene sie nicht belegt "
-        "(das Zitat dazu wurde nicht gefunden)."
+        "1 von 2 Aussagen wurde in dieser Antwort weggelassen (das Zitat dazu wurde nicht gefunden)."
     )
 
 

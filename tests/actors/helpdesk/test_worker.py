@@ -13,6 +13,7 @@ from actors.helpdesk.worker import CONTEXT_CHARACTERS
 from actors.ports import Completion, ModelRequest, PortFailed
 from actors.text.catalogue import CATALOGUES
 from actors.workflow.outcome import EndReason, Outcome, explain_incomplete, say_headline
+from runtime.families import extractive
 from tests.fakes import PASSAGE, Knows, Stage, Thinks
 
 FAILED = "The documents could not be searched: the disk is gone."
@@ -69,12 +70,21 @@ async def test_where_nothing_was_found_no_place_is_named() -> None:
     assert outcome.detail == "The documents hold nothing on this."
 
 
-async def test_a_claim_that_nothing_bears_out_is_not_shown_and_that_is_said() -> None:
+async def test_where_no_claim_is_borne_out_the_places_are_shown_as_without_a_model() -> None:
     outcome = await ended(Knows(), Draft((Claim("Reinstall it.", 1, "Reinstall the system now."),)))
+    plain = await Stage(knowledge=Knows(), model=extractive()).end()
+
+    assert outcome.status == "suggested"
+    assert outcome.resolution == plain.resolution
+    assert "Reinstall" not in str(msgspec.to_builtins(outcome))
+
+
+async def test_where_no_claim_is_borne_out_and_nothing_was_found_that_is_said() -> None:
+    found = SearchHits((), "The documents hold nothing on this.")
+    outcome = await ended(Finds(found), Draft((Claim("Reinstall it.", 1, "Reinstall the system now."),)))
 
     assert (outcome.status, outcome.resolution) == ("not_found", None)
-    assert outcome.detail.startswith("An answer was written, but what was read does not bear it out")
-    assert "Reinstall" not in str(msgspec.to_builtins(outcome))
+    assert outcome.detail.startswith("The documents hold nothing on this.")
 
 
 async def test_a_search_that_fails_once_is_tried_again() -> None:
