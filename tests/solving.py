@@ -127,12 +127,6 @@ def read_strictly(it: Asked) -> Any:
     return {"verdicts": verdicts}
 
 
-def read_kindly(it: Asked) -> Any:
-    """Everything is fine."""
-    numbers = re.findall(r"^number: (\d+)$", it.material["statements"], re.MULTILINE)
-    return {"verdicts": [{"number": int(each), "verdict": "entailed"} for each in numbers]}
-
-
 def draft_shortly(it: Asked) -> Claims:
     """The first sentence of each passage, five at most."""
     first = [(n, SENTENCE.search(text)) for n, text in enumerate(it.passages, 1)]

@@ -39,11 +39,11 @@ BEFORE = 200
 """Characters before a quote that a second reader is shown: what "there" and "it" mean in it."""
 
 INSTRUCTIONS = """\
-You check the statements of an answer against their sources, and against the `ticket` that they are to answer. You did \
-not write them, and you gain nothing by being kind to them.
+You check the `statements` of an answer against their sources, and against the `ticket` that they are to answer. You \
+did not write them, and you gain nothing by being kind to them.
 
-Each statement has a `number`, the `quote` that it rests on, the `heading` above it and what stands right `before` it: \
-that is its source. Give one verdict for each number:
+Each has a `number`, the `quote` that it rests on, the `heading` above it and what stands right `before` it: that is \
+its source. Give `verdicts`, one for each number, each with a `verdict`:
 - `entailed`: whoever believes the source must believe the statement. Other words, another language, a shorter form, a \
 restriction told as its plain consequence: all that is fine.
 - `contradicted`: the source says otherwise: another number or unit, a negation too many or too few, the contrary, \
@@ -232,7 +232,7 @@ class DraftChecker:
         if not asked:
             return list(weighed)
         task = ModelRequest(
-            agent=self._task.agent, instructions=INSTRUCTIONS, model=self._task.model,
+            agent=self._task.agent, instructions=INSTRUCTIONS, model=self._task.model, last=self._task.last,
             material=ReadingRequest(self._known, tuple(self._show(n, each.claim) for n, each in asked.items())),
         )  # fmt: skip
         filled = await self._ask(SecondReading, task)

@@ -228,8 +228,10 @@ SENTENCES = {
     "pages": "{count} Seiten",
     "pages_one": "{count} Seite",
     "work_done": "{rounds} von höchstens {most}; {pages} gelesen, {missed} nicht zu bekommen.",
-    "reworded": "Ein Modell hat einige Sätze umformuliert; jeder wurde an seiner Quelle geprüft, deren Wortlaut dieser "
-    "Bericht ebenfalls zitiert.",
+    "reworded": "Ein Modell hat einige Sätze umformuliert; Regeln haben jeden mit seiner Quelle verglichen, "
+    "deren Wortlaut dieser Bericht auch zitiert.",
+    "read_twice": "Jede Antwort hat beim zweiten Lesen neben ihrer Quelle standgehalten.",
+    "not_read_twice": "Nicht jede Antwort hat beim zweiten Lesen neben ihrer Quelle standgehalten.",
     "word_for_word": "Jeder Satz zum Thema ist wörtlich aus seiner Quelle zitiert.",
     "left_out": "{count} Aussagen wurden weggelassen, weil keine Quelle sie belegt.",
     "left_out_one": "{count} Aussage wurde weggelassen, weil keine Quelle sie belegt.",

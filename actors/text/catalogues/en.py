@@ -229,8 +229,10 @@ SENTENCES = {
     "pages": "{count} pages",
     "pages_one": "{count} page",
     "work_done": "{rounds} of at most {most}; {pages} read, {missed} not obtained.",
-    "reworded": "A model reworded some sentences; each was checked against its source, whose words this report quotes, "
+    "reworded": "A model reworded some sentences; rules compared each with its source, whose words this report quotes, "
     "too.",
+    "read_twice": "Each answer was found to stand in a second reading beside its source.",
+    "not_read_twice": "Not every answer was found to stand in a second reading beside its source.",
     "word_for_word": "Every sentence on the topic is quoted word for word from its source.",
     "left_out": "{count} statements were left out, because no source bears them out.",
     "left_out_one": "{count} statement was left out, because no source bears it out.",

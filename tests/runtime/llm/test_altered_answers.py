@@ -23,7 +23,6 @@ from tests.solving import (
     merge_quotes,
     mislabel_passages,
     quote_alone,
-    read_kindly,
     read_strictly,
     retell,
     retell_all,
@@ -33,7 +32,7 @@ from tests.solving import (
     swap_texts,
     wrap_quotes,
 )
-from tests.thinking import Asked, asked
+from tests.thinking import Asked, approve, asked
 
 TICKET = Ticket(id="T-1", text="What must I know about the press?")
 PLAIN = ["Analysis", "Draft", "SecondReading", "Summary"]
@@ -72,7 +71,7 @@ async def test_an_honest_answer_arrives_whole(tmp_path: Path, how: Alters) -> No
 
 @pytest.mark.parametrize("how", [alter_numbers, drop_negations, merge_quotes])
 async def test_an_altered_answer_is_never_resolved_though_its_reader_is_kind(tmp_path: Path, how: Alters) -> None:
-    solved = await solve(tmp_path, solves(how, reads=read_kindly))
+    solved = await solve(tmp_path, solves(how, reads=approve))
 
     assert solved.outcome.status in {"suggested", "not_found"}
     assert "left out of this answer" in solved.text or solved.text.startswith("These places come closest")
@@ -168,13 +167,13 @@ async def test_a_claim_beside_the_question_is_left_out_and_the_answer_says_so(tm
 
 
 async def test_an_answer_in_another_language_goes_back_once_and_may_come_back_in_the_right_one(tmp_path: Path) -> None:
-    solved = await solve(tmp_path, solves(speak_german, keep, reads=read_kindly))
+    solved = await solve(tmp_path, solves(speak_german, keep, reads=approve))
 
     assert (solved.outcome.status, solved.shapes) == ("resolved", ["Analysis", "Draft", "Draft", "SecondReading"])
 
 
 async def test_an_answer_that_stays_in_another_language_gives_way_to_the_places(tmp_path: Path) -> None:
-    solved = await solve(tmp_path, solves(speak_german, reads=read_kindly))
+    solved = await solve(tmp_path, solves(speak_german, reads=approve))
 
     assert (solved.outcome.status, shows_places(solved)) == ("suggested", True)
     assert "Anleitung" not in str(solved.outcome)
