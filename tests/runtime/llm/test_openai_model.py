@@ -447,7 +447,7 @@ async def test_a_server_that_knows_the_new_name_of_the_limit_only() -> None:
 async def test_a_prompt_that_is_too_long_is_not_sent_in_all_forms() -> None:
     step = fails(400, "maximum context length is 8192 tokens", code="context_length_exceeded")
     async with FakeOpenAI(step) as server, model_at(server) as model:
-        with pytest.raises(ModelFailed, match=r"too long for fake-model .*8192.*: lower \[model\] material_characters"):
+        with pytest.raises(ModelFailed, match=r"too long for fake-model .*8192.*: say in \[model\] context how many"):
             await model.fill(Summary, task(), within=100)
     assert len(server.bodies) == 1
     assert model.forms.best(tools=False).format == "json_schema"
