@@ -41,6 +41,8 @@ ANSWERS_SHARE = 0.25
 """Of what a model takes: room that is left for its answer."""
 ROUGH = 0.9
 """Tokens are estimated, so that no more of what a model takes is filled."""
+GUESSES = 2
+"""So many simpler forms are tried on a server that does not say what it minds."""
 TEMPLATE_TOKENS = 2048
 """What a server may add to a request of ours: a token is a byte of it at least."""
 CALLS_AT_ONCE = 32
@@ -209,7 +211,7 @@ class Conversation:
 
     async def _ask(self) -> Message:
         """One message of the model, in the fullest form of request that its server takes."""
-        shared, wants_tools, named = self._shared, self._tools.left > 0, True
+        shared, wants_tools, named, guesses = self._shared, self._tools.left > 0, True, 0
         form = shared.forms.best(tools=wants_tools)
         while True:
             tools = form.tools and wants_tools
@@ -221,9 +223,10 @@ class Conversation:
                 less = simpler(form, rejected.detail, tools=tools, stream=streamed)
                 if less is None and self._halve(rejected):
                     continue
-                if less is None:
+                guesses += not minds_form(rejected.detail)
+                if less is None or guesses > GUESSES:
                     raise OutOfService(str(rejected)) from None
-                form, named = less, named and minds_form(rejected.detail)
+                form, named = less, named and not guesses
         if form != shared.forms.best(tools=wants_tools):
             kept = shared.forms.learn(form, tools=wants_tools, named=named)
             log.warning("model.form_changed", server=shared.server.where, kept=kept, **msgspec.structs.asdict(form))
