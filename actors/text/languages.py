@@ -115,7 +115,8 @@ def choose_language(code: str, text: str) -> str:
     """
     The language that a text's writer is answered in, as ISO 639-1 code; empty when it cannot be told.
 
-    :param code: what a model says that it is, such as `de` or `zh-CN`; what names no language is not believed.
+    :param code: what a model says that it is, such as `de` or `zh-CN`; what names no language, or one that the text
+        clearly is not in, is not believed.
     """
     named = re.split("[-_]", code.strip().casefold(), maxsplit=1)[0]
-    return named if named in CODES else guess_language(text)
+    return named if named in CODES and not is_other_language(text, named) else guess_language(text)
