@@ -126,7 +126,7 @@ class Runner:
             "memory": lambda run: Memory(self._memory, run),
             "ticketing": lambda run: Ticketing(self._model, self._tickets, ROSTER, run),
             "summarization": lambda run: Summarization(self._model, ""),  # noqa: ARG005
-            "worker": lambda run: Worker(self._model, self._knowledge, ROSTER["worker"], {}),  # noqa: ARG005
+            "worker": lambda run: Worker(self._model, self._knowledge, ROSTER["worker"], {}, second_reading=False),  # noqa: ARG005
         }
         self._log = structlog.get_logger().bind()
 

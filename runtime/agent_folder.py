@@ -94,18 +94,21 @@ def _find_own(folder: str) -> list[Path]:
 
 
 def _instruct(spec: AgentSpec, rules: Mapping[str, str], settings: AgentsSettings) -> AgentSpec:
-    """An agent with its whole system prompt, the user's own part before the rules that nobody may change."""
+    """
+    An agent with its whole system prompt: first what its whole family is told, which servers find in their caches.
+
+    The user's own part stands before the rules that nobody may change.
+    """
     common = spec.handles and spec.family == HELPDESK
     limits = [settings.limits.get(name) for name in ((spec.name, COMMON_WORKER) if common else (spec.name,))]
     model = limits[0].model if limits[0] and limits[0].model else spec.model
     model = model or next((each.model for each in limits if each), "")
     if not spec.instructions:
         return msgspec.structs.replace(spec, model=model)
-    own, *others = spec.instructions.split("\n\n", 1)
     house = [line for line in (
         f"You work for {settings.organisation}." if settings.organisation else "",
         f"Write to people in this tone: {settings.tone}." if settings.tone else "",
         f"The rules of the house:\n{settings.instructions.strip()}" if settings.instructions.strip() else "",
     ) if line]  # fmt: skip
-    parts = [own, *house, *others, *([rules[spec.family]] if spec.handles else ())]
+    parts = [*house, *([rules[spec.family]] if spec.handles else ()), spec.instructions]
     return msgspec.structs.replace(spec, model=model, instructions="\n\n".join(parts))

@@ -92,6 +92,8 @@ class ModelSettings(Section, frozen=True):
     ticket_tokens: Annotated[int, Meta(ge=0, le=100_000_000)] = 200_000
     answer_tokens: Annotated[int, Meta(ge=256, le=1_000_000)] = 16_000
     """The most tokens of one answer, thinking included."""
+    context: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
+    """Tokens that the model takes, question and answer together; 0: unknown."""
     material_characters: Annotated[int, Meta(ge=100, le=10_000_000)] = 40_000
     """The most characters that are shown of one piece of material or one passage."""
     tool_calls: Annotated[int, Meta(ge=0, le=64)] = 4
@@ -99,7 +101,7 @@ class ModelSettings(Section, frozen=True):
     """A JSON object: what is sent with every request besides."""
     fallback: bool = True
     second_reading: bool = True
-    """The model reads each statement of a ticket's answer once more, beside its quote."""
+    """The model reads each statement of an answer once more, beside its quote; without, nothing is `resolved`."""
     price_in: Annotated[float, Meta(ge=0.0, le=10_000.0)] = 0.0
     """Of a million tokens, in the currency of [research] money; 0: not counted."""
     price_out: Annotated[float, Meta(ge=0.0, le=10_000.0)] = 0.0

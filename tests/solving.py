@@ -8,7 +8,7 @@ import asyncio
 import itertools
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from actors.evidence.passages import Passage, SearchHits
@@ -45,7 +45,11 @@ def retell(sentence: str) -> str:
 
 def draft(it: Asked) -> Claims:
     """Each sentence of each passage, retold."""
-    return [claim(retell(each), n, each) for n, text in enumerate(it.passages, 1) for each in SENTENCE.findall(text)]
+    return retell_all(it.passages)
+
+
+def retell_all(texts: Sequence[str]) -> Claims:
+    return [claim(retell(each), n, each) for n, text in enumerate(texts, 1) for each in SENTENCE.findall(text)]
 
 
 def alter_numbers(claims: Claims) -> Claims:
@@ -72,6 +76,29 @@ def merge_quotes(claims: Claims) -> Claims:
     return merged
 
 
+def swap_texts(claims: Claims) -> Claims:
+    """Each says what the next one's quote says."""
+    others = [*claims[1:], claims[0]]
+    return [{**each, "text": other["text"]} for each, other in zip(claims, others, strict=True)]
+
+
+def add_sentences(claims: Claims) -> Claims:
+    return [{**each, "text": f"{each['text']} After that it is safe to touch the roller."} for each in claims]
+
+
+def quote_alone(claims: Claims) -> Claims:
+    """Word for word, whatever was asked."""
+    return [{**each, "text": each["quote"]} for each in claims]
+
+
+def speak_german(claims: Claims) -> Claims:
+    return [{**each, "text": "Das ist so, wie es in der Anleitung für die Presse steht."} for each in claims]
+
+
+def say_nothing(_: Claims) -> Claims:
+    return []
+
+
 def wrap_quotes(claims: Claims) -> Claims:
     wraps = ('"{}"', "> {}", "[{n}] {}", "**{}**", "- `{}`", "“{}” [{n}]")
     quotes = [wraps[i % len(wraps)].format(each["quote"], n=each["passage"]) for i, each in enumerate(claims)]
@@ -89,20 +116,15 @@ def keep(claims: Claims) -> Claims:
 
 
 def read_strictly(it: Asked) -> Any:
-    """Whether each statement is its quote retold, as a reader who understands would say."""
+    """Whether each statement is its quote retold, and the ticket asks of the press: as one reads who understands."""
     verdicts = []
     for number, statement, quote in re.findall(
         r"number: (\d+)\nstatement: (.*)\nquote: (.*)\n", it.material["statements"]
     ):
         same = " ".join(statement.removeprefix(LEAD).casefold().split()) == " ".join(quote.casefold().split())
-        verdicts.append({"number": int(number), "verdict": "entailed" if same else "contradicted"})
+        verdict = "entailed" if same else "contradicted"
+        verdicts.append({"number": int(number), "verdict": verdict, "answers": "press" in it.material["ticket"]})
     return {"verdicts": verdicts}
-
-
-def read_kindly(it: Asked) -> Any:
-    """Everything is fine."""
-    numbers = re.findall(r"^number: (\d+)$", it.material["statements"], re.MULTILINE)
-    return {"verdicts": [{"number": int(each), "verdict": "entailed"} for each in numbers]}
 
 
 def draft_shortly(it: Asked) -> Claims:

@@ -40,6 +40,7 @@ async def answer(server: FakeOpenAI, request: web.Request) -> web.StreamResponse
     given: dict[str, Any] = {
         "Analysis": {"intent": "printing", "urgency": "low", "question": TONER.text, "language": "en"},
         "Draft": {"claims": [{"text": ANSWER, "passage": 1, "quote": ANSWER}], "pass_on": None},
+        "SecondReading": {"verdicts": [{"number": 1, "verdict": "entailed"}]},
         "Summary": {"summary": "Done."},
     }
     return await says(given[asked(body).shape])(server, request)

@@ -74,7 +74,15 @@ def overview(it: Asked) -> Any:
     return {"claims": it.claims(2, "In short: {}")}
 
 
-HONEST: Mapping[str, Says] = {"PlanDraft": plan, "Answer": answer, "Landscape": landscape, "Overview": overview}
+def approve(it: Asked) -> Any:
+    """A second reading that finds nothing against any statement."""
+    numbers = re.findall(r"^number: (\d+)$", it.material["statements"], re.MULTILINE)
+    return {"verdicts": [{"number": int(each), "verdict": "entailed", "answers": True} for each in numbers]}
+
+
+HONEST: Mapping[str, Says] = {
+    "PlanDraft": plan, "Answer": answer, "Landscape": landscape, "Overview": overview, "SecondReading": approve,
+}  # fmt: skip
 
 
 def thinks(usage: dict[str, Any] | None = USAGE, /, **said: Any) -> Step:

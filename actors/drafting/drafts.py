@@ -52,12 +52,15 @@ class ReadStatement(msgspec.Struct, frozen=True, gc=False):
 
 
 class ReadingRequest(msgspec.Struct, frozen=True, gc=False):
+    ticket: str
+    """What the statements are to answer."""
     statements: tuple[ReadStatement, ...]
 
 
 class StatementVerdict(msgspec.Struct, frozen=True, gc=False):
     number: int
     verdict: Literal["entailed", "contradicted", "not_said"]
+    answers: Annotated[bool, Meta(description="Whether the ticket asks for this.")] = True
 
 
 class SecondReading(msgspec.Struct, frozen=True, gc=False):

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from actors.helpdesk.output_schemas import Urgency
 from actors.roster import OTHER, Intent
+from actors.text.keywords import share, terms
 from actors.text.stop_words import EVERYDAY
 from actors.text.tokenizer import spellings
 from actors.text.truncate import shorten
@@ -19,6 +20,8 @@ PLEASANTRIES = 3
 OWN_WORDS = 2
 """With so many words that are not of everyday talk a follow-up can be looked for by itself, unless it points back."""
 SUBJECT_CHARACTERS = 120
+OWN_SHARE = 1 / 3
+"""Of the words of weight in a question as a model puts it so many are the ticket's."""
 
 _REPLY = compile_words(
     r"^\s*(?:-{2,}\s*(?:original message|forwarded message|原始邮件|转发的邮件|원본 메일|original nachricht).*|"
@@ -121,6 +124,16 @@ def add_context(text: str, said_before: Sequence[EarlierMessage]) -> str:
         return text
     first = next((each for each in said_before if each.role == "customer"), said_before[0])
     return f"{shorten(question(first.text).partition(chr(10))[0], SUBJECT_CHARACTERS)}\n\n{text}"
+
+
+def is_of_ticket(asked: str, text: str, said_before: Sequence[EarlierMessage]) -> bool:
+    """
+    Whether what a model takes for the question has words of the ticket, or of what was said before it.
+
+    A model that understands nothing repeats its prompt, or what a field is to hold, and neither is to be looked for.
+    """
+    said = "\n".join((question(text), *(question(each.text) for each in said_before)))
+    return share(terms(asked), terms(said)) >= OWN_SHARE
 
 
 def question(ticket: str) -> str:

@@ -22,10 +22,10 @@ class AnswerForm(NamedTuple):
     """What it is about, in the order of their numbers."""
     choices: Choices
     """As in `ModelRequest`."""
-    list_texts: Callable[[Any], Sequence[str]]
-    """All that a draft says in its own words, so that what it cites can be looked up."""
+    list_claims: Callable[[Any], tuple[Claim, ...]]
+    """All that a draft claims, so that it can be read beside its sources, and what it cites be looked up."""
     render: Callable[[Any, Sequence[Passage], Collection[str]], tuple[Resolution | None, int]]
-    """Of a draft, all passages shown and texts that cite what is not there: the answer, how many claims were lost."""
+    """Of a draft, all passages shown and texts that must not be shown: the answer, how many claims were lost."""
 
 
 class CitedClaims:

@@ -52,7 +52,7 @@ def plan_comparison(question: str, passages: Sequence[Passage], language: str, c
 
     return AnswerForm(
         CaseTableDraft, ComparisonRequest(question, language, wanted, context), cases,
-        (("criterion", tuple(each.name for each in rows)),), list_texts, render,
+        (("criterion", tuple(each.name for each in rows)),), list_claims, render,
     )  # fmt: skip
 
 
@@ -83,10 +83,10 @@ def squeeze(number: str) -> str:
     return "".join(casefold(number).split())
 
 
-def list_texts(draft: CaseTableDraft) -> list[str]:
-    """All that a draft says in its own words."""
-    sides = [side.text for each in draft.differences[:DIFFERENCES] for side in (each.one, each.other)]
-    return [each.text for each in draft.cells[:CELLS] if each.text != each.quote] + sides
+def list_claims(draft: CaseTableDraft) -> tuple[Claim, ...]:
+    sides = (side for each in draft.differences[:DIFFERENCES] for side in (each.one, each.other))
+    cells = (each for each in draft.cells[:CELLS] if each.text != each.quote)
+    return (*cells, *sides)
 
 
 def fill_by_rules(question: str, cases: Sequence[Passage], language: str) -> CaseTableDraft:

@@ -60,7 +60,7 @@ async def plan_review(
     passages = (*clauses, *dict.fromkeys(articles.values()))
     asked = question if contract.document else question[: contract.clauses[0].start]
     material = ReviewRequest(asked, contract.kind.title, len(clauses), context)
-    return AnswerForm(ReviewDraft, material, passages, (), list_texts, render)
+    return AnswerForm(ReviewDraft, material, passages, (), list_claims, render)
 
 
 async def _read_named(question: str, language: str, documents: Documents, within: float) -> Contract | None:
@@ -72,9 +72,8 @@ async def _read_named(question: str, language: str, documents: Documents, within
     return read_contract(document.text, language, document) if document else None
 
 
-def list_texts(draft: ReviewDraft) -> list[str]:
-    """All that a draft says in its own words."""
-    return [claim.text for each in draft.risks[:RISKS] for claim in (each.says, each.rule)]
+def list_claims(draft: ReviewDraft) -> tuple[Claim, ...]:
+    return tuple(claim for each in draft.risks[:RISKS] for claim in (each.says, each.rule))
 
 
 class Review:

@@ -29,15 +29,18 @@ def classify(task: ModelRequest) -> Completion:  # noqa: ARG001 - the classifier
 
 
 def draft(task: ModelRequest) -> Completion:
+    quoted = quote_sources(task.material.question, found := task.findings or SearchHits())
+    return Completion(quoted, found.passages, judged=quoted.looked_up)
+
+
+def quote_sources(question: str, found: SearchHits) -> QuotedSources:
     """The sources, quoted: those that were looked up as what was asked for, others as the nearest there are."""
-    found = task.findings or SearchHits()
     passages, looked_up = found.passages, found.confidence >= LOOKED_UP
     if looked_up:
         chosen = [n for n, each in enumerate(passages) if each.score >= LOOKED_UP]
     else:
-        chosen = choose_nearest(task.material.question, passages)[:SOURCES]
-    claims = tuple(Claim(passages[n].text, n + 1, passages[n].text) for n in chosen)
-    return Completion(QuotedSources(claims, looked_up=looked_up), passages, judged=looked_up)
+        chosen = choose_nearest(question, passages)[:SOURCES]
+    return QuotedSources(tuple(Claim(passages[n].text, n + 1, passages[n].text) for n in chosen), looked_up=looked_up)
 
 
 def choose_nearest(question: str, passages: Sequence[Passage]) -> list[int]:

@@ -9,13 +9,14 @@ import structlog
 from actors.documents.template import Document
 from actors.drafting.checking import CheckedDraft, DraftChecker, say_lost
 from actors.drafting.watched_draft import WatchedDraft
-from actors.evidence.claims import CLAIMS, Claim, Resolution
+from actors.evidence.claims import CLAIMS, Resolution
 from actors.evidence.passages import SearchHits
 from actors.evidence.shortfalls import explain_shortfalls, merge_shortfalls
 from actors.evidence.trace_steps import AnswerStep
 from actors.legal.answer_form import AnswerForm, Choices
 from actors.legal.case_table import explain_missing
 from actors.legal.classification import Classification
+from actors.legal.extractive_answers import quote_sources
 from actors.legal.gathering import Gathered, LegalQuery, LegalSource, gather
 from actors.legal.messages import AnswerQuestion, OpinionGiven
 from actors.legal.opinion import render_quotes, render_statements
@@ -68,7 +69,7 @@ class Specialist(Actor[AnswerQuestion]):
     __slots__ = ("_find_miscited", "_its", "_known", "_model", "_second_reading", "_trace")
 
     def __init__(
-        self, model: Model, its: Specialty, find_miscited: FindMiscited, *, second_reading: bool = False,
+        self, model: Model, its: Specialty, find_miscited: FindMiscited, *, second_reading: bool = True,
         trace: Trace | None = None,
     ) -> None:  # fmt: skip
         """
@@ -118,7 +119,10 @@ class Specialist(Actor[AnswerQuestion]):
                 return Handover(to=draft.pass_on.to, reason=draft.pass_on.reason, context=said)
             checked = await self._check(filled, task, asked, ctx)
             watched.conclude([each.text for each in draft.claims], [each.text for each in checked.claims])
-        resolution = self._resolve(filled, checked, asked.language)
+        if draft.claims and not checked.claims:  # without a model there would be sources
+            draft = quote_sources(asked.text, found.hits)
+            checked = CheckedDraft(draft.claims, (), checked.calls)
+        resolution = _resolve(draft, filled, checked, asked.language)
         stated = tuple(each.text for each in checked.claims if each.text != each.quote)
         return self._give(resolution, filled, asked, found, stated)
 
@@ -126,11 +130,15 @@ class Specialist(Actor[AnswerQuestion]):
         task = self._task(asked, SearchHits(form.passages), ctx, form.material, form.choices)
         filled = await self._model.fill(form.shape, task, within=ctx.remaining_seconds())
         ctx.publish(StatusChanged("checking", ctx.address))
-        texts = form.list_texts(filled.value)
+        claims = form.list_claims(filled.value)
+        texts = tuple(each.text for each in claims)
+        read = msgspec.structs.replace(filled, value=LegalDraft(claims))
+        checked = await self._make_checker(task, asked, ctx, repairs=False).check(read)
         miscited = await self._find_miscited(texts, asked.text, ctx.remaining_seconds() * SHARE) if texts else ()
         refused = frozenset(text for text, names in zip(texts, miscited, strict=True) if names)
+        refused |= {*texts} - {each.text for each in checked.claims}  # their quotes are shown
         resolution, lost = form.render(filled.value, filled.passages, refused)
-        if resolution is not None and filled.judged and not lost:
+        if resolution is not None and checked.judged and not (lost or refused):
             resolution = msgspec.structs.replace(resolution, grade="resolved")
         if resolution is not None and lost:
             note = say_lost(["lost_unquoted"] * lost, len(texts), asked.language)
@@ -180,16 +188,21 @@ class Specialist(Actor[AnswerQuestion]):
             choices=choices or (("to", tuple(sorted(self._its.colleagues))),),
         )  # fmt: skip
 
+    def _make_checker(
+        self, task: ModelRequest, asked: AnswerQuestion, ctx: Context, *, repairs: bool = True
+    ) -> DraftChecker:
+        return DraftChecker(
+            self._model, task, known=asked.text, language=asked.language, second_reading=self._second_reading,
+            seconds=ctx.remaining_seconds, repairs=repairs,
+        )  # fmt: skip
+
     async def _check(self, filled: Completion, task: ModelRequest, asked: AnswerQuestion, ctx: Context) -> CheckedDraft:
         """The claims that may be shown: each borne out by its quote, and citing nothing that is not there."""
         draft: LegalDraft = filled.value
         if isinstance(draft, QuotedSources):
-            return CheckedDraft(draft.claims, (), 0)
+            return CheckedDraft(draft.claims, (), 0, judged=filled.judged)
         ctx.publish(StatusChanged("checking", ctx.address))
-        checker = DraftChecker(
-            self._model, task, known=asked.text, second_reading=self._second_reading, seconds=ctx.remaining_seconds
-        )
-        checked = await checker.check(filled)
+        checked = await self._make_checker(task, asked, ctx).check(filled)
         miscited = await self._find_miscited(
             [each.text for each in checked.claims], asked.text, ctx.remaining_seconds() * SHARE
         )
@@ -199,19 +212,6 @@ class Specialist(Actor[AnswerQuestion]):
         lost = (*checked.lost, *[MISCITED for names in miscited if names])
         self._trace.note(AnswerStep(ctx.address, claims=checked.checked, more=max(0, len(draft.claims) - CLAIMS)))
         return checked._replace(claims=kept, lost=lost)
-
-    def _resolve(self, filled: Completion, checked: CheckedDraft, language: str) -> Resolution | None:
-        draft: LegalDraft = filled.value
-        claims: Sequence[Claim] = checked.claims
-        if isinstance(draft, QuotedSources):
-            text, citations = render_quotes(claims, filled.passages, language, looked_up=draft.looked_up)
-        else:
-            text, citations = render_statements(claims, filled.passages, language)
-        if not citations:
-            return None
-        if checked.lost:
-            text += "\n\n" + say_lost(checked.lost, len(claims) + len(checked.lost), language)
-        return Resolution(text, citations, "resolved" if filled.judged and not checked.lost else "suggested")
 
     def _add_notes(self, resolution: Resolution | None, asked: AnswerQuestion, why: str) -> Resolution | None:
         """What is to be said above an answer: that who gives it stands in for another, and what is not there."""
@@ -237,6 +237,18 @@ class Specialist(Actor[AnswerQuestion]):
         return OpinionGiven(
             resolution=Resolution(text + note), advice=False, unavailable=(), degraded=filled.degraded or asked.degraded
         )
+
+
+def _resolve(draft: LegalDraft, filled: Completion, checked: CheckedDraft, language: str) -> Resolution | None:
+    if isinstance(draft, QuotedSources):
+        text, citations = render_quotes(draft.claims, filled.passages, language, looked_up=draft.looked_up)
+    else:
+        text, citations = render_statements(checked.claims, filled.passages, language)
+    if not citations:
+        return None
+    if checked.lost:
+        text += "\n\n" + say_lost(checked.lost, len(checked.claims) + len(checked.lost), language)
+    return Resolution(text, citations, "resolved" if checked.judged and not checked.lost else "suggested")
 
 
 def _describe_services(asked: AnswerQuestion) -> str:

@@ -6,17 +6,29 @@ from collections.abc import Sequence
 import msgspec
 import structlog
 
+from actors.drafting.checking import DraftChecker
+from actors.evidence.grounding import Shown
 from actors.evidence.passages import SearchHits
 from actors.evidence.shortfalls import Shortfall, merge_shortfalls
 from actors.evidence.trace_steps import AnswerStep, CheckedClaim, clip
 from actors.ports import BudgetSpent, Completion, Model, ModelRequest, PortFailed, Reading, Trace, Untraced
 from actors.research.analysis_summary import analysis_summary
-from actors.research.landscape import is_choice, lookups, survey
+from actors.research.landscape import is_choice, keep_claims, list_claims, lookups, survey
+from actors.research.learnings import CLAIMS, find_fault
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
 from actors.research.models import Analysis, Plan
 from actors.research.output_schemas import Answer, AnswerRequest, Landscape, LandscapeRequest
 from actors.research.planning import in_task
-from actors.research.synthesis import STOPPED, RoundFindings, argue, conclude, distinct, goes_on, report_round
+from actors.research.synthesis import (
+    STOPPED,
+    ReadAnswer,
+    RoundFindings,
+    argue,
+    conclude,
+    distinct,
+    goes_on,
+    report_round,
+)
 from actors.text.keywords import keywords
 from actors.workflow.cancellation import run_until_stop
 from actors.workflow.progress import StageProgress
@@ -36,9 +48,14 @@ log = structlog.get_logger()
 class Analyzer(Actor[AnalyzeSources]):
     """Mailbox: AnalyzeSources. Asked to hand in, it returns what is verified by then."""
 
-    __slots__ = ("_instructions", "_model", "_reading", "_trace")
+    __slots__ = ("_instructions", "_model", "_reading", "_second_reading", "_trace")
 
-    def __init__(self, model: Model, reading: Reading, instructions: str, trace: Trace | None = None) -> None:
+    def __init__(
+        self, model: Model, reading: Reading, instructions: str, trace: Trace | None = None, *,
+        second_reading: bool = True,
+    ) -> None:  # fmt: skip
+        """:param second_reading: as a worker has it: without, nothing is answered beyond doubt."""
+        self._second_reading = second_reading
         self._trace = trace or Untraced()
         self._model = model
         self._reading = reading
@@ -99,16 +116,19 @@ class Analyzer(Actor[AnalyzeSources]):
 
     async def _answers(
         self, message: AnalyzeSources, plan: Plan, found: Sequence[SearchHits], ctx: Context
-    ) -> list[Completion | PortFailed | None]:
-        """Each question's answer, why there is none, or None where there was no time for it."""
-        answers: list[Completion | PortFailed | None] = [None] * len(found)
+    ) -> list[ReadAnswer]:
+        """Each question's answer, or why there is none."""
+        answers = [ReadAnswer()] * len(found)
         places, done = asyncio.Semaphore(AT_ONCE), 0
 
         async def one(place: int) -> None:
             nonlocal done
             async with places:
                 question = plan.questions[place]
-                answers[place] = await self._answer(question, found[place], message, plan, ctx)
+                task = self._make_task(question, found[place], message, plan, ctx)
+                filled = await self._answer(task, ctx)
+                answers[place] = _leave_unread(filled)  # if there is no time left to read it
+                answers[place] = await self._read_again(filled, task, f"{question}\n\n{message.text}", message, ctx)
                 done += 1
                 ctx.publish(StageProgress("analyzing", "Analysing", done, len(found), question))
 
@@ -121,21 +141,43 @@ class Analyzer(Actor[AnalyzeSources]):
         await run_until_stop(every(), ctx, within=ctx.remaining_seconds() * ANSWERING_SHARE)
         return answers
 
-    async def _answer(
+    def _make_task(
         self, question: str, findings: SearchHits, message: AnalyzeSources, plan: Plan, ctx: Context
-    ) -> Completion | PortFailed:
-        if not findings.passages:
-            return Completion(Answer())  # there is nothing to answer from, so nobody is asked
+    ) -> ModelRequest:
         asked = AnswerRequest(
             question=question, task=message.text, sides=plan.sides,
             explored=tuple(dict.fromkeys((*(each.question for each in message.sections), *plan.questions))),
             learnings=tuple(" ".join(each.text.split()) for each in message.learnings),
         )  # fmt: skip
-        task = ModelRequest(agent=ctx.address, instructions=self._instructions, material=asked, findings=findings)
+        return ModelRequest(agent=ctx.address, instructions=self._instructions, material=asked, findings=findings)
+
+    async def _answer(self, task: ModelRequest, ctx: Context) -> Completion | PortFailed:
+        if task.findings is None or not task.findings.passages:
+            return Completion(Answer())  # there is nothing to answer from, so nobody is asked
         try:
             return await self._model.fill(Answer, task, within=ctx.remaining_seconds() * ANSWERING_SHARE)
         except PortFailed as error:
             return error
+
+    async def _read_again(
+        self, filled: Completion | PortFailed, task: ModelRequest, known: str, message: AnalyzeSources, ctx: Context
+    ) -> ReadAnswer:
+        """An answer without the claims that do not stand when somebody else reads them; rules look at the others."""
+        if isinstance(filled, PortFailed) or not filled.judged:
+            return ReadAnswer(filled)
+        claims, shown = filled.value.claims[:CLAIMS], Shown(filled.passages, known)
+        fine = tuple(each for each in claims if not find_fault(each, filled.passages, shown))
+        if not fine:
+            return ReadAnswer(filled)
+        checker = DraftChecker(
+            self._model, task, known=known, language=message.language, second_reading=self._second_reading,
+            seconds=ctx.remaining_seconds, repairs=False,
+        )  # fmt: skip
+        read = await checker.check(msgspec.structs.replace(filled, value=Answer(fine)))
+        left = tuple(each for each in filled.value.claims if each not in fine or each in read.claims)
+        value = msgspec.structs.replace(filled.value, claims=left, answered=filled.value.answered and read.judged)
+        gone = tuple(each for each in read.checked if each.fate == "dropped")
+        return ReadAnswer(msgspec.structs.replace(filled, value=value), len(read.lost), gone)
 
     async def _survey(
         self, message: AnalyzeSources, argued: RoundFindings, analysis: Analysis, found: Sequence[SearchHits],
@@ -164,11 +206,25 @@ class Analyzer(Actor[AnalyzeSources]):
         argued = argued._replace(partial=argued.partial or spent or (held[0].partial if held else ""))
         if not held:
             return analysis, argued
-        part, checked = survey(held[0].value, held[0].passages, message.brief.round, message.text)
-        self._note(ctx, "landscape", checked)
+        claims = msgspec.structs.replace(held[0], value=Answer(list_claims(held[0].value), answered=True))
+        read = await self._read_again(claims, task, message.text, message, ctx)
+        drawn, whole = held[0].value, True
+        if isinstance(read.filled, Completion):
+            whole, stands = read.filled.value.answered, {each.text for each in read.filled.value.claims}
+            drawn = keep_claims(drawn, stands)
+        part, checked = survey(drawn, held[0].passages, message.brief.round, message.text)
+        argued = argued._replace(answered=argued.answered and whole)
+        self._note(ctx, "landscape", checked := [*read.checked, *checked])
         if dropped := sum(each.fate == "dropped" for each in checked):
             log.warning("claims.dropped", count=dropped, of="landscape")
         analysis = msgspec.structs.replace(
             analysis, competitors=part.competitors, features=part.features, swot=part.swot
         )
         return msgspec.structs.replace(analysis, summary=analysis_summary(analysis)), argued
+
+
+def _leave_unread(filled: Completion | PortFailed) -> ReadAnswer:
+    """What nobody has read a second time answers nothing beyond doubt."""
+    if isinstance(filled, Completion):
+        filled = msgspec.structs.replace(filled, value=msgspec.structs.replace(filled.value, answered=False))
+    return ReadAnswer(filled)

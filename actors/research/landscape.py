@@ -1,7 +1,9 @@
 """Competitors, features and SWOT of an analysis, from verified claims, each with its heading in the source. Pure."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+
+import msgspec
 
 from actors.evidence.claims import Claim
 from actors.evidence.passages import Passage, last_heading
@@ -39,6 +41,26 @@ def is_choice(task: str) -> bool:
 def lookups(about: Iterable[str]) -> tuple[str, ...]:
     """What to look for in the pages that were read, for a landscape of these things."""
     return tuple(f"{thing} {aspect}" for thing in about if thing for aspect in ASPECTS)
+
+
+def list_claims(draft: Landscape) -> tuple[Claim, ...]:
+    rivals = (claim for each in draft.competitors[:COMPETITORS] for claim in each.claims[:RATED])
+    return (
+        *rivals,
+        *draft.features[:FEATURES],
+        *(claim for part in QUADRANTS for claim in getattr(draft, part)[:RATED]),
+    )
+
+
+def keep_claims(draft: Landscape, texts: Collection[str]) -> Landscape:
+    """The same with no other claims than those with these texts."""
+
+    def keep(claims: Iterable[Claim]) -> tuple[Claim, ...]:
+        return tuple(each for each in claims if each.text in texts)
+
+    rivals = tuple(msgspec.structs.replace(each, claims=keep(each.claims)) for each in draft.competitors)
+    parts = {part: keep(getattr(draft, part)) for part in ("features", *QUADRANTS)}
+    return msgspec.structs.replace(draft, competitors=rivals, **parts)
 
 
 def survey(

@@ -60,6 +60,7 @@ def notes(case: CloseResearch, register: CitationIndex) -> tuple[str, ...]:
     lines = [
         say("work_done", language, rounds=rounds, most=most, pages=pages, missed=missed),
         made if register.citations else "",
+        say("read_twice" if case.is_complete else "not_read_twice", language) if register.has_paraphrase else "",
         say_count("left_out", language, out) if out else "",
         _sentence(say("lesser_model", language, why=case.degraded)) if case.degraded else "",
         explain_shortfalls("search_incomplete", lacks, language) if lacks else "",

@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from actors.drafting.checking import DraftChecker
 from actors.evidence.claims import Resolution
 from actors.evidence.grounding import Shown, plainly
 from actors.evidence.passages import SearchHits
@@ -40,9 +41,13 @@ class Reporter(Actor[CloseResearch]):
     Once it has begun to close the ticket it says the same again, whatever reason it is told.
     """
 
-    __slots__ = ("_closed", "_closing", "_instructions", "_model", "_run", "_tickets", "_trace")
+    __slots__ = ("_closed", "_closing", "_instructions", "_model", "_run", "_second_reading", "_tickets", "_trace")
 
-    def __init__(self, model: Model, tickets: Tickets, instructions: str, run: str, trace: Trace | None = None) -> None:
+    def __init__(
+        self, model: Model, tickets: Tickets, instructions: str, run: str, trace: Trace | None = None, *,
+        second_reading: bool = True,
+    ) -> None:  # fmt: skip
+        self._second_reading = second_reading
         self._trace = trace or Untraced()
         self._model = model
         self._tickets = tickets
@@ -111,7 +116,18 @@ class Reporter(Actor[CloseResearch]):
         left = ctx.remaining_seconds()
         within = min(left * MODEL_SHARE, left - RENDERING_SECONDS)
         async with asyncio.timeout(max(0.0, within)):
-            return await self._model.fill(Overview, task, within=within)
+            filled = await self._model.fill(Overview, task, within=within)
+            if not (filled.judged and self._second_reading):
+                return filled
+            checker = DraftChecker(
+                self._model, task, known=message.text, language=message.language, second_reading=True,
+                seconds=lambda: ctx.remaining_seconds() * MODEL_SHARE, repairs=False,
+            )  # fmt: skip
+            draft, before = filled.value.claims[:CLAIMS], Shown(filled.passages, message.text)
+            fine = tuple(each for each in draft if not find_fault(each, filled.passages, before))
+            read = await checker.check(msgspec.structs.replace(filled, value=Overview(fine)))
+            stand = tuple(each for each in draft if each not in fine or (read.judged and each in read.claims))
+            return msgspec.structs.replace(filled, value=Overview(stand))
 
 
 async def _check(message: CloseResearch) -> CitationIndex:

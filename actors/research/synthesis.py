@@ -36,6 +36,17 @@ OVERVIEW = 3
 log = structlog.get_logger()
 
 
+class ReadAnswer(NamedTuple):
+    """The answer to one question, once somebody else has read its claims."""
+
+    filled: Completion | PortFailed | None = None
+    """Or why there is none; None: there was no time for it. Only what is borne out whole is `answered`."""
+    dropped: int = 0
+    """How many claims are gone from it."""
+    checked: tuple[CheckedClaim, ...] = ()
+    """Those, with what was said of them."""
+
+
 class RoundFindings(NamedTuple):
     """What one round adds to what is known."""
 
@@ -52,16 +63,16 @@ class RoundFindings(NamedTuple):
 
 
 def argue(
-    message: AnalyzeSources, plan: Plan, found: Sequence[SearchHits], answers: Sequence[Completion | PortFailed | None]
+    message: AnalyzeSources, plan: Plan, found: Sequence[SearchHits], answers: Sequence[ReadAnswer]
 ) -> RoundFindings:
     """What the answers of a round add: verified statements, each said once. Pure."""
     number, language = message.brief.round, message.language
     sections, fresh, known = list[Section](), list[Statement](), all_statements(message.sections)
-    filled = [_fill(answer, findings) for answer, findings in zip(answers, found, strict=True)]
+    filled = [_fill(answer.filled, findings) for answer, findings in zip(answers, found, strict=True)]
     asked = list(zip(plan.questions, filled, strict=True))
     compared = Compared(plan.sides, plan.criteria)
     cells = {question_on(*cell) for cell in compared.cells}
-    checks = [_check(question, each, message, compared) for question, each in asked]
+    checks = [_check(*each, answer, message, compared) for each, answer in zip(asked, answers, strict=True)]
     for n, (question, each) in enumerate(asked):
         held = checks[n]
         said = remove_repeats(held.statements, (*known, *fresh))
@@ -71,7 +82,7 @@ def argue(
         if shown or number == 1:
             # of passages that were found a word would be blamed that says nothing of the rest
             why = "" if found[n].passages else found[n].explain(language)
-            missing = STOPPED.say(language) if answers[n] is None else why or say("not_in_sources", language)
+            missing = STOPPED.say(language) if answers[n].filled is None else why or say("not_in_sources", language)
             whole = each.value.answered and bool(shown) and not held.dropped  # else nobody judged what is left
             sections.append(Section(question, shown, whole, "" if shown else missing, number))
     if dropped := sum(held.dropped for held in checks):
@@ -87,19 +98,22 @@ def argue(
         directions=open_ends,
         answered=bool(every) and not open_ends and all(each.question in done for each in every),
         degraded=next((each.degraded for each in filled if each.degraded), ""),
-        partial=next((why for each in answers if (why := _why_partial(each, language))), ""),
+        partial=next((why for each in answers if (why := _why_partial(each.filled, language))), ""),
         checked=tuple((question, held.checked) for (question, _), held in zip(asked, checks, strict=True)),
     )
 
 
-def _check(question: str, each: Completion, message: AnalyzeSources, compared: Compared) -> VerifiedClaims:
+def _check(
+    question: str, each: Completion, read: ReadAnswer, message: AnalyzeSources, compared: Compared
+) -> VerifiedClaims:
     """
     The statements of one answer.
 
     Where nothing is left of what was claimed, the places that come closest stand in for it, and answer nothing.
     """
     held = verify_claims(each.value.claims, each.passages, message.brief.round, question, message.text)
-    if each.value.claims and not held.statements:
+    held = held._replace(dropped=held.dropped + read.dropped, checked=(*read.checked, *held.checked))
+    if (each.value.claims or read.dropped) and not held.statements:
         places = verify_claims(list_places(each.passages), each.passages, message.brief.round)
         held = held._replace(statements=places.statements)
     headings = {passage.id: f"{passage.title} {passage.heading}" for passage in each.passages}

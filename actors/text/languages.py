@@ -2,6 +2,7 @@
 
 import functools
 import re
+from collections.abc import Sequence
 
 from actors.text.stop_words import word_set
 
@@ -52,6 +53,11 @@ _OTHER = (
     ("el", re.compile("[\u0370-\u03ff]")),
     ("ar", re.compile("[\u0600-\u06ff]")),
 )
+_TOLD = {*_COMMON, "ko", "ja", "zh", *(name for name, _ in _OTHER)}
+"""What `guess_language` can tell."""
+_HAN_WRITTEN = {"ja", "zh"}
+CLEARLY = 2
+"""A language is told beyond doubt by so many times as many of its commonest words as another one has in the text."""
 
 
 @functools.lru_cache(512)
@@ -61,7 +67,7 @@ def guess_language(text: str) -> str:
     hangul, kana, han = (len(script.findall(sample)) for script in (_HANGUL, _KANA, _HAN))
     words = [word.casefold() for word in _LETTERS.findall(sample)]
     latin = sum(len(word) > 1 and word.isascii() for word in words)
-    counts = {name: sum(word in common for word in words) for name, common in _COMMON.items()}
+    counts = _count_common(words)
     best = max(counts, key=lambda name: counts[name])
     told = counts[best] * ENOUGH >= max(1, len(words))
     if told and counts[best] > 1 and latin > (han + kana) / 2 + hangul / 3:  # characters of about one word
@@ -80,6 +86,25 @@ def guess_language(text: str) -> str:
     return "ko" if hangul else "ja" if kana else "zh" if han > 1 else ""
 
 
+def _count_common(words: Sequence[str]) -> dict[str, int]:
+    return {name: sum(word in common for word in words) for name, common in _COMMON.items()}
+
+
+def is_other_language(text: str, *languages: str) -> bool:
+    """
+    Whether a text is clearly in none of these languages: in another script, or with twice the words of another one.
+
+    :param languages: codes; empty ones, and those whose words nobody knows here, tell nothing.
+    """
+    known, found = set(filter(None, languages)), guess_language(text)
+    if not known or not found or found in known or not known <= _TOLD or {found, *known} <= _HAN_WRITTEN:
+        return False
+    if found not in _COMMON:
+        return True
+    counts = _count_common([word.casefold() for word in _LETTERS.findall(text[:CHARACTERS])])
+    return counts[found] >= CLEARLY * max((1, *(counts[each] for each in known if each in _COMMON)))
+
+
 def find_common_words(text: str) -> frozenset[str]:
     """The commonest words of a text's language, which tell nothing of what it asks; none for English: `stop_words`."""
     language = guess_language(text)
@@ -90,7 +115,8 @@ def choose_language(code: str, text: str) -> str:
     """
     The language that a text's writer is answered in, as ISO 639-1 code; empty when it cannot be told.
 
-    :param code: what a model says that it is, such as `de` or `zh-CN`; what names no language is not believed.
+    :param code: what a model says that it is, such as `de` or `zh-CN`; what names no language, or one that the text
+        clearly is not in, is not believed.
     """
     named = re.split("[-_]", code.strip().casefold(), maxsplit=1)[0]
-    return named if named in CODES else guess_language(text)
+    return named if named in CODES and not is_other_language(text, named) else guess_language(text)

@@ -30,7 +30,7 @@ class ResearchPorts(NamedTuple):
     reading: Reading
 
 
-def research_roles(tickets: Tickets, roster: Roster) -> Roles:
+def research_roles(tickets: Tickets, roster: Roster, *, second_reading: bool = True) -> Roles:
     """Who plays which role; nobody exists before they are asked."""
     return {
         "planner": lambda own: Planner(own.model, own.ports.search.names, roster["planner"].instructions),
@@ -41,8 +41,11 @@ def research_roles(tickets: Tickets, roster: Roster) -> Roles:
             TracedReading(own.ports.reading, own.trace, "analyzer"),
             roster["analyzer"].instructions,
             own.trace,
+            second_reading=second_reading,
         ),
-        "reporter": lambda own: Reporter(own.model, tickets, roster["reporter"].instructions, own.run, own.trace),
+        "reporter": lambda own: Reporter(
+            own.model, tickets, roster["reporter"].instructions, own.run, own.trace, second_reading=second_reading
+        ),
     }
 
 
@@ -50,8 +53,8 @@ class ResearchRuns(FamilyRuns):
     """What all researches of a process share."""
 
     def __init__(self, shared: SharedPorts) -> None:
-        super().__init__(research_roles(shared.tickets, shared.roster))
         settings = shared.settings
+        super().__init__(research_roles(shared.tickets, shared.roster, second_reading=settings.model.second_reading))
         self.money, self.held_back = settings.research.money, settings.research.report_share
         self._limits = settings.research
         self._workers = shared.workers

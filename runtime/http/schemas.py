@@ -284,6 +284,8 @@ class Health(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of the disk that the database is on."""
     streams: int | None = None
     """Clients that listen to events."""
+    mute_models: tuple[str, ...] = ()
+    """Models that are left alone for a while, for they gave no answer as JSON; what needs none answers meanwhile."""
 
 
 def links(run: NewRun) -> Links:

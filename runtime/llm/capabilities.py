@@ -12,12 +12,14 @@ NEW, OLD = "max_completion_tokens", "max_tokens"
 
 
 class Capabilities(msgspec.Struct, frozen=True):
-    """A form of request. Each step goes to a simpler one, so looking for the right one ends after eight refusals."""
+    """A form of request. Each step goes to a simpler one, so looking for the right one ends after nine refusals."""
 
     format: Format = "json_schema"
     limits: tuple[str, ...] = (NEW, OLD)
     """The keys that may still bound the answer; the first is sent."""
     tools: bool = True
+    temperature: bool = True
+    """It may be told not to choose its words by chance."""
     system: bool = True
     """Instructions stand in a message of their own; else before the question."""
     stream: Literal["counted", "plain", ""] = "counted"
@@ -36,7 +38,7 @@ ANEW_SECONDS = 600.0
 ANEW_MOST = 21_600.0
 
 _TOO_LONG = re.compile(
-    r"context[_ ]length|context[_ ]window|maximum context|too (?:long|large|many tokens)", re.IGNORECASE
+    r"context[_ ](?:length|window|size)|maximum context|too (?:long|large|many tokens)", re.IGNORECASE
 )
 _FORMAT = re.compile(
     r"response_?format|json_schema|json_object|json[_ ]mode|schema|grammar|structured[_ ]output", re.IGNORECASE
@@ -46,6 +48,7 @@ _LIMIT = re.compile(r"max_(?:completion_)?tokens|in the completion", re.IGNORECA
 _SIZE = re.compile(r"too (?:large|high)|at most|must be (?:less|<|below)|maximum context|less than", re.IGNORECASE)
 _TOOLS = re.compile(r"\btool|\bfunction", re.IGNORECASE)
 _TOOL_SCHEMA = re.compile(r"schema for (?:tool|function)|\btools?\b.{0,40}\bstrict", re.IGNORECASE)
+_TEMPERATURE = re.compile("temperature", re.IGNORECASE)
 _SYSTEM = re.compile(
     r"system[ _-]?(?:role|message|prompt|instruction)|developer[ _-]?instruction|roles? must alternate"
     r"|(?:support|invalid|unknown|unsupported)[^.]{0,40}['\"](?:system|developer)['\"]|\brole[^.]{0,20}\bsystem\b",
@@ -75,6 +78,8 @@ def simpler(capabilities: Capabilities, detail: str, *, tools: bool, stream: boo
         return msgspec.structs.replace(capabilities, limits=left)
     if too_long(detail):
         return None
+    if capabilities.temperature and _TEMPERATURE.search(detail):
+        return msgspec.structs.replace(capabilities, temperature=False)
     if stream and not minds_form(detail):
         return msgspec.structs.replace(capabilities, stream="")  # it changes nothing but what is shown meanwhile
     if _SYSTEM.search(detail) and capabilities.system:
@@ -104,7 +109,7 @@ def too_long(detail: str) -> bool:
 
 def minds_form(detail: str) -> bool:
     """Whether an error is about a part of the form, by name."""
-    return any(each.search(detail) for each in (_FORMAT, _TOOLS, _SYSTEM, _LIMIT, _STREAM))
+    return any(each.search(detail) for each in (_FORMAT, _TOOLS, _SYSTEM, _LIMIT, _STREAM, _TEMPERATURE))
 
 
 class ServerForms:

@@ -1,5 +1,6 @@
 """The conversation that one answer takes: a question, calls of tools within their bound, at most one repair."""
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -9,14 +10,14 @@ from actors.evidence.passages import Passage
 from actors.ports import BudgetSpent, Completion, ModelFailed, ModelRequest
 from runtime.llm import prompt, url_filter
 from runtime.llm.call_account import CallAccount
-from runtime.llm.capabilities import Capabilities, minds_form, simpler
+from runtime.llm.capabilities import Capabilities, minds_form, simpler, too_long
 from runtime.llm.chat_completion import Message, Reply, ToolCall
 from runtime.llm.draft_stream import DraftStream
 from runtime.llm.errors import OutOfService, Rejected
 from runtime.llm.output_schema import Malformed, OutputSchema, ends_run, says_nothing
 from runtime.llm.streamed_completion import WANTED, StreamedRequest
 from runtime.llm.tool_calls import ToolCalls
-from runtime.llm.usage import Ledger, estimate
+from runtime.llm.usage import SMALLEST_ANSWER, Ledger, estimate
 from runtime.tools.toolbox import OfferedTools
 
 if TYPE_CHECKING:
@@ -32,6 +33,16 @@ ARGUMENTS_CHARACTERS = 16_000
 ECHO_CHARACTERS = 16_000
 """The most of an unusable answer that the model is shown again."""
 NOT_YOURS = "you cannot end the workflow; answer what you were asked"
+SHORTEST = 200
+"""Characters to which texts and passages are cut at most, for a model that takes little."""
+FEWEST = 3
+"""Passages that are shown, though shorter, rather than left away."""
+ANSWERS_SHARE = 0.25
+"""Of what a model takes: room that is left for its answer."""
+ROUGH = 0.9
+"""Tokens are estimated, so that no more of what a model takes is filled."""
+GUESSES = 2
+"""So many simpler forms are tried on a server that does not say what it minds."""
 TEMPLATE_TOKENS = 2048
 """What a server may add to a request of ours: a token is a byte of it at least."""
 CALLS_AT_ONCE = 32
@@ -44,35 +55,58 @@ class Conversation:
     """One answer in the making."""
 
     __slots__ = (
-        "_account", "_draft", "_ledger", "_passages", "_repaired", "_said", "_schema", "_shared", "_system", "_task",
-        "_tools", "_until",
+        "_account", "_draft", "_fence", "_halved", "_ledger", "_may_repair", "_passages", "_said", "_schema", "_shared",
+        "_system", "_task", "_tools", "_until", "malformed",
     )  # fmt: skip
 
     def __init__(
         self, shared: "OpenAIModel", ledger: Ledger, wanted: OutputSchema[Any], task: ModelRequest, within: float, *,
-        tools: OfferedTools | None, account: CallAccount,
+        tools: OfferedTools | None, account: CallAccount, repairs: bool = True,
     ) -> None:  # fmt: skip
         """
         :param tools: what the model may call.
         :param account: what the answer takes is counted there.
+        :param repairs: an answer that cannot be used goes back once.
         """
         self._account = account
         self._shared, self._ledger = shared, ledger
         self._schema, self._task = wanted, task
         self._until = shared.server.clock.time() + within
-        fence = shared.fence()
+        self._fence = shared.fence()
         self._passages: list[Passage] = list(task.findings.passages) if task.findings is not None else []
-        self._repaired = False
+        self._may_repair, self._halved = repairs, False
+        self.malformed = 0
+        """How many answers could not be used."""
         self._system = prompt.system(task)
         limit = shared.settings.material_characters
         calls = shared.settings.tool_calls
-        self._tools = ToolCalls(tools, shared.server.clock, fence, self._passages, calls, limit, task.on_tool)
-        closing = prompt.CLOSING.format(name=wanted.name, outline=wanted.outline)
-        question = prompt.user(task, fence, self._passages, closing, limit)
-        self._said: list[Said] = [{"role": "user", "content": question}]
+        self._tools = ToolCalls(tools, shared.server.clock, self._fence, self._passages, calls, limit, task.on_tool)
+        self._said: list[Said] = [{"role": "user", "content": self._write(self._find_room())}]
         self._draft: DraftStream | None = None
         if task.on_text is not None and wanted.shown:
             self._draft = DraftStream(task.on_text, wanted.shown, self._clean, shared.server.clock)
+
+    def _find_room(self) -> float:
+        """Tokens that the question may have beside instructions and answer; endless where nobody has said."""
+        context = self._shared.settings.context
+        if not context:
+            return math.inf
+        answer = min(self._shared.settings.answer_tokens, max(SMALLEST_ANSWER, int(context * ANSWERS_SHARE)))
+        before = (self._system + prompt.SCHEMA + self._schema.text).encode("utf-8", "replace")
+        return context * ROUGH - answer - estimate(before)
+
+    def _write(self, room: float) -> str:
+        """The question, with as much of its material as fits: fewer passages first, then shorter texts."""
+        closing = prompt.CLOSING.format(name=self._schema.name, outline=self._schema.outline)
+        limit, shown = self._shared.settings.material_characters, self._passages
+        while True:
+            text = prompt.user(self._task, self._fence, shown, closing, limit)
+            if estimate(text.encode("utf-8", "replace")) <= room or limit <= SHORTEST:
+                return text
+            if len(shown) > FEWEST:
+                del shown[-1]  # whoever reads the answer knows of no other passages than the model
+            else:
+                limit = max(SHORTEST, limit // 2)
 
     async def run_to_answer(self, run_id: str) -> Completion:
         """
@@ -100,6 +134,7 @@ class Conversation:
             try:
                 value = self._read(message.text, run_id)
             except Malformed as problem:
+                self.malformed += 1
                 self._repair(message, problem)
             else:
                 value = self._remove_own_addresses(value, run_id)
@@ -152,11 +187,11 @@ class Conversation:
 
     def _repair(self, message: Message, problem: Malformed) -> None:
         name = self._schema.name
-        if self._repaired:
-            model = self._shared.settings.name
-            said = f"{model} was asked twice and did not give the JSON object that was asked for ({problem})"
+        if not self._may_repair:
+            model = self._shared.name_for(self._task)
+            said = f"{model} was asked again and did not give the JSON object that was asked for ({problem})"
             raise ModelFailed(f"{said}: try another [model] name.")
-        self._repaired = True
+        self._may_repair = False
         self._account.repaired = str(problem)
         self._said.append({"role": "assistant", "content": message.text[:ECHO_CHARACTERS] or "(nothing)"})
         asked = prompt.REPAIR.format(reason=problem, name=name) + prompt.SCHEMA + self._schema.text
@@ -176,7 +211,7 @@ class Conversation:
 
     async def _ask(self) -> Message:
         """One message of the model, in the fullest form of request that its server takes."""
-        shared, wants_tools, named = self._shared, self._tools.left > 0, True
+        shared, wants_tools, named, guesses = self._shared, self._tools.left > 0, True, 0
         form = shared.forms.best(tools=wants_tools)
         while True:
             tools = form.tools and wants_tools
@@ -186,9 +221,12 @@ class Conversation:
             except Rejected as rejected:
                 streamed = self._draft is not None and bool(form.stream)
                 less = simpler(form, rejected.detail, tools=tools, stream=streamed)
-                if less is None:
+                if less is None and self._halve(rejected):
+                    continue
+                guesses += not minds_form(rejected.detail)
+                if less is None or guesses > GUESSES:
                     raise OutOfService(str(rejected)) from None
-                form, named = less, named and minds_form(rejected.detail)
+                form, named = less, named and not guesses
         if form != shared.forms.best(tools=wants_tools):
             kept = shared.forms.learn(form, tools=wants_tools, named=named)
             log.warning("model.form_changed", server=shared.server.where, kept=kept, **msgspec.structs.asdict(form))
@@ -198,12 +236,25 @@ class Conversation:
             self._tools.left = 0
         return _message_of(reply, shared.settings.name)
 
+    def _halve(self, rejected: Rejected) -> bool:
+        """Make a question that a server finds too long half as long, once."""
+        if self._halved or len(self._said) > 1 or not too_long(rejected.detail):
+            return False
+        self._halved = True
+        before = self._said[0]["content"]
+        self._said[0]["content"] = self._write(estimate(before.encode("utf-8", "replace")) / 2)
+        log.warning("model.question_halved", agent=self._task.agent, server=self._shared.server.where)
+        return len(self._said[0]["content"]) < len(before)
+
     async def _paid(self, capabilities: Capabilities, *, tools: bool) -> Reply:
         """One request: reserved before, settled after, in whatever way it ends."""
         settings, server = self._shared.settings, self._shared.server
         body = self._body(capabilities, tools=tools)
         asked = estimate(body)
-        charge = self._ledger.reserve(asked, settings.answer_tokens, last=self._task.last)
+        most = settings.answer_tokens
+        if settings.context:
+            most = min(most, max(SMALLEST_ANSWER, int(settings.context * ROUGH) - asked))
+        charge = self._ledger.reserve(asked, most, last=self._task.last)
         if capabilities.limit:
             body = b'%s,"%s":%d}' % (body[:-1], capabilities.limit.encode(), charge.tokens_out)
         self._account.form, self._account.tools = capabilities.format, tools
@@ -219,12 +270,12 @@ class Conversation:
             text = reply.choices[0].message.text
             paid = (asked, estimate(text.encode("utf-8", "replace")))
         else:
-            most = (len(body) + TEMPLATE_TOKENS, charge.tokens_out + reply.length)
-            paid = (min(reply.tokens[0], most[0]), min(reply.tokens[1], most[1]))
+            bounds = (len(body) + TEMPLATE_TOKENS, charge.tokens_out + reply.length)
+            paid = (min(reply.tokens[0], bounds[0]), min(reply.tokens[1], bounds[1]))
         estimated = paid != reply.tokens
         charge.settle(*paid, estimated=estimated)
         self._account.add(*paid, estimated=estimated)
-        if reply.choices[0].finish_reason == "length" and charge.tokens_out < settings.answer_tokens:
+        if reply.choices[0].finish_reason == "length" and charge.tokens_out < most:
             raise BudgetSpent("The ticket's budget left no room for a whole answer: raise [model] ticket_tokens.")
         return reply
 
@@ -238,7 +289,8 @@ class Conversation:
     def _body(self, capabilities: Capabilities, *, tools: bool) -> bytes:
         wanted, system, said = self._schema, self._system, self._said
         shared = self._shared
-        body: dict[str, Any] = {**shared.extra, "model": shared.name_for(self._task)}
+        body: dict[str, Any] = {"temperature": 0} if capabilities.temperature else {}
+        body |= {**shared.extra, "model": shared.name_for(self._task)}
         if capabilities.format == "json_schema":
             body["response_format"] = wanted.json_schema
         elif capabilities.format == "json_object":

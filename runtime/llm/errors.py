@@ -27,7 +27,7 @@ FATAL = {
 """What the next call will fail with too."""
 TOO_LONG = (
     "The ticket and its passages are too long for {name}{said}: "
-    "lower [model] material_characters or [knowledge] passages."
+    "say in [model] context how many tokens it takes, or lower [knowledge] passages."
 )
 WITHHELD = "The content filter of {server} refused this ticket{said}: a person has to answer."
 _FILTER = re.compile(r"content[_ ](?:filter|management policy|policy)|ResponsibleAIPolicyViolation", re.IGNORECASE)
@@ -175,6 +175,8 @@ def _kind(status: int, whole: str) -> tuple[str, bool]:
     """What kind of failure it is, and whether another form of the request may be taken."""
     if "insufficient_quota" in whole:
         return "quota", False
+    if status in (413, 500) and too_long(whole):
+        return str(status), True
     if status in (400, 422) and _FILTER.search(whole):
         return "filtered", False
     if status == 400 and _NO_MODEL.search(whole) and not minds_form(whole):

@@ -74,6 +74,11 @@ class Models:
         model: Model = Fallback(ours, self._extractive, asyncio.get_running_loop()) if given.fallback else ours
         return record_port(model, Model), lambda: ledger.spent
 
+    @property
+    def mute(self) -> tuple[str, ...]:
+        """Models that are not asked for a while, for they gave no answer in form."""
+        return self._openai.mute if self._openai else ()
+
     async def close(self) -> None:
         if self._warming is not None:
             await asyncio.wait([self._warming], timeout=1.0)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import msgspec
+import structlog
 
 from actors.ports import Completion, ModelFailed, ModelRequest, Trace, Untraced
 from bus import Clock
@@ -27,6 +28,17 @@ from runtime.storage.effects import Effects
 from runtime.tools.toolbox import OfferedTools, Toolbox
 
 T = TypeVar("T", bound=msgspec.Struct)
+
+NO_JSON = (
+    "{name} gave no answer as JSON, whatever it was asked, and is left alone for a while: try another [model] name."
+)
+GARBLED = 3
+"""After so many answers in a row that are no JSON a run asks its model no more."""
+LEFT_ALONE_SECONDS = 600.0
+"""So long no other run asks a model that has never written any: a hostile ticket makes nobody else's model mute."""
+
+
+log = structlog.get_logger()
 
 
 class OpenAIModel:
@@ -59,6 +71,7 @@ class OpenAIModel:
         self.enforces_schema = is_openai(settings)
         """Others may take a schema and not heed it, so they are shown it as well."""
         self.forms = ServerForms(self.server.clock, FIRST if self.enforces_schema else ELSEWHERE)
+        self._fluent, self._mute = set[str](), dict[str, float]()
         self.total = Ledger()
         """What was spent outside of any run."""
 
@@ -71,6 +84,21 @@ class OpenAIModel:
     def name_for(self, task: ModelRequest) -> str:
         """The model that is to think about a task."""
         return self.names.get(task.agent) or task.model or self.settings.name
+
+    @property
+    def mute(self) -> tuple[str, ...]:
+        """The models that are left alone for a while: none of their answers was in form."""
+        now = self.server.clock.time()
+        return tuple(name for name, until in self._mute.items() if now < until)
+
+    def note_form(self, name: str, *, garbled: int) -> None:
+        """:param garbled: how many answers in a row could not be used by now; 0: the last one could."""
+        if not garbled:
+            self._fluent.add(name)
+            self._mute.pop(name, None)
+        elif garbled >= GARBLED and name not in self._fluent:
+            log.warning("model.left_alone", model=name, seconds=LEFT_ALONE_SECONDS)
+            self._mute[name] = self.server.clock.time() + LEFT_ALONE_SECONDS
 
     async def fill(self, shape: type[T], task: ModelRequest, *, within: float) -> Completion:
         """As `ports.Model`, outside of any run."""
@@ -89,7 +117,7 @@ class OpenAIModel:
 class RunModel:
     """The model of one run: made per ticket, in less than a microsecond."""
 
-    __slots__ = ("_effects", "_out", "_trace", "ledger", "run_id", "shared")
+    __slots__ = ("_effects", "_garbled", "_out", "_trace", "ledger", "run_id", "shared")
 
     def __init__(
         self, shared: OpenAIModel, run_id: str, ledger: Ledger, trace: Trace | None = None,
@@ -101,6 +129,8 @@ class RunModel:
         self.run_id = run_id
         self.ledger = ledger
         self._out = ""
+        self._garbled = 0
+        """Answers in a row that were not in form."""
 
     async def fill(self, shape: type[T], task: ModelRequest, *, within: float) -> Completion:
         """
@@ -109,18 +139,26 @@ class RunModel:
         A server that hangs, or asks to be left alone, costs its time once: the run's later questions fail at once.
         """
         wanted, shared = schema_of(shape, task.choices), self.shared
-        account = CallAccount(task.agent, wanted.name, shared.name_for(task), shared.server.clock)
-        if self._out:
-            self._trace.note(account.conclude(f"It was not asked. {self._out}"))
-            raise ModelFailed(self._out)
-        talk = Conversation(shared, self.ledger, wanted, task, within, tools=self._offer_tools(task), account=account)
+        name = shared.name_for(task)
+        account = CallAccount(task.agent, wanted.name, name, shared.server.clock)
+        if out := self._out or (NO_JSON.format(name=name) if name in shared.mute else ""):
+            self._trace.note(account.conclude(f"It was not asked. {out}"))
+            raise ModelFailed(out)
+        talk = Conversation(
+            shared, self.ledger, wanted, task, within, tools=self._offer_tools(task), account=account,
+            repairs=self._garbled + 1 < GARBLED,
+        )  # fmt: skip
         failed = "Its time was up."
         try:
             filled = await talk.run_to_answer(self.run_id)
             failed = ""
+            self._garbled = talk.malformed = 0
+            shared.note_form(name, garbled=0)
         except ModelFailed as error:
             failed = str(error)
-            if isinstance(error, OutOfService):
+            self._garbled += talk.malformed
+            shared.note_form(name, garbled=self._garbled) if talk.malformed else None
+            if isinstance(error, OutOfService) or self._garbled >= GARBLED:
                 self._out = failed
             raise
         else:

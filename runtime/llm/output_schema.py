@@ -34,13 +34,14 @@ class Malformed(Exception):
 class OutputSchema(Generic[T]):
     """What is asked of a model: a shape, its schema, and how its text becomes an instance."""
 
-    __slots__ = ("_first", "_shape", "json_object", "json_schema", "name", "outline", "text")
+    __slots__ = ("_descriptions", "_first", "_shape", "json_object", "json_schema", "name", "outline", "text")
 
     def __init__(self, shape: type[T], choices: Choices = ()) -> None:
         self.name = shape.__name__
         self._shape = shape
         self._first = msgspec.structs.fields(shape)[0].encode_name
         schema, strict = strict_schema(shape)
+        self._descriptions = frozenset(_list_texts(schema, "description"))
         self.outline = _outline(schema, set())
         """Its keys and what they hold, in one line."""
         self.text = min((_encode(each).decode() for each in (schema, strict_schema(shape, inline=False)[0])), key=len)
@@ -71,6 +72,9 @@ class OutputSchema(Generic[T]):
                 if self._lacks_what_counts(plain):
                     problem = f"the key `{self._first}` is missing"
                     continue
+                if self._descriptions.intersection(_list_texts(plain)):
+                    problem = "a text is nothing but the description of its field"
+                    continue
                 try:
                     return msgspec.convert(plain, self._shape, strict=False)
                 except msgspec.ValidationError as error:
@@ -87,6 +91,20 @@ class OutputSchema(Generic[T]):
         another one says: an empty object is no "not found".
         """
         return self._first not in plain and not any(plain.values())
+
+
+def _list_texts(node: Node, key: str = "") -> Iterator[str]:
+    """
+    The texts in a node, however deep.
+
+    :param key: only those below it.
+    """
+    for name, each in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
+        if isinstance(each, str):
+            if not key or name == key:
+                yield each
+        else:
+            yield from _list_texts(each, key)
 
 
 def ends_run(text: str) -> bool:

@@ -43,7 +43,7 @@ async def test_our_tickets_take_the_turns_that_are_compared(store: str, tmp_path
     assert turns == [raw.TURNS] * 20
     assert model.asked == {agent: 20 * times for agent, times in SIX.items()}
     if runner.database is not None:
-        ended = runner.database.rows("SELECT count(*) FROM run WHERE status = 'resolved' AND ended IS NOT NULL")
+        ended = runner.database.rows("SELECT count(*) FROM run WHERE status = 'suggested' AND ended IS NOT NULL")
         assert ended == [(20,)]
         assert runner.database.rows("SELECT count(*) FROM event") == [(20 * 6,)]
     await runner.close()
@@ -67,7 +67,7 @@ async def test_a_worker_that_has_a_passage_verifies_it(tmp_path: Path) -> None:
     assert await runner.run("T-1") == raw.TURNS
 
     assert runner.database is not None
-    assert runner.database.rows("SELECT status FROM ticket") == [("resolved",)]
+    assert runner.database.rows("SELECT status FROM ticket") == [("suggested",)]
     await runner.close()
 
 

@@ -169,8 +169,8 @@ def test_the_three_that_ship_differ_only_in_what_is_theirs() -> None:
     told = {name: roster[name].instructions for name in roster.workers}
 
     assert set(told) == {COMMON_WORKER, "network", "accounts", "billing"}
-    assert all(text.endswith(f"\n\n{rules}") for text in told.values())
-    own = {name: text.removesuffix(f"\n\n{rules}") for name, text in told.items()}
+    assert all(text.startswith(f"{rules}\n\n") for text in told.values())
+    own = {name: text.removeprefix(f"{rules}\n\n") for name, text in told.items()}
     assert all(len(text.splitlines()) == 1 for text in own.values())
     assert {text.partition(" tickets")[0] for text in own.values()} == {"You solve support"}
     assert len(set(own.values())) == len(own)

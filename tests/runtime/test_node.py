@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from actors.drafting.drafts import Draft, HandoverRequest
+from actors.drafting.drafts import Draft, HandoverRequest, SecondReading
 from actors.evidence.claims import Claim
 from actors.evidence.passages import Passage, SearchHits, Span
 from actors.helpdesk.output_schemas import Analysis, Summary
@@ -33,7 +33,7 @@ from runtime.storage.errors import StorageError
 from runtime.storage.journal import Ticket
 from runtime.storage.work_mark import RunTurns
 from tests.clock import settle
-from tests.fakes import PLAIN, Knows, Thinks, targets
+from tests.fakes import PLAIN, Knows, Thinks, approve, targets
 from tests.patience import HANGS_SECONDS
 
 TICKETS = 1_000
@@ -99,6 +99,8 @@ class Echoes(Model):
         number = int(word.split("-")[1])
         if shape is Analysis:
             return Completion(Analysis("incident", "normal", f"{word} what is it?"))
+        if shape is SecondReading:
+            return Completion(approve(task), judged=True)
         if shape is Summary:
             return Completion(Summary(f"{word} is solved."))
         if number % 11 == 0:

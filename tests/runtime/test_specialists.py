@@ -136,7 +136,8 @@ async def test_a_model_is_told_of_it_and_gives_it_tickets(tmp_path: Path, intent
     assert isinstance(draft.material, DraftRequest)
     others = {each.partition(":")[0] for each in draft.material.others}
     assert others == ({"worker"} if agent == "printing" else {"accounts", "billing", "network", "printing"})
-    assert draft.instructions.startswith("You solve support tickets")
+    assert draft.instructions.startswith("Answer from the numbered passages")
+    assert "\n\nYou solve support tickets" in draft.instructions
     assert "You never terminate the workflow." in draft.instructions
 
 
@@ -146,8 +147,8 @@ async def test_its_file_says_which_model_thinks_for_it_and_whether_that_may_sear
     async with opened(tmp_path, model, agents=settings(tmp_path, text)) as node:
         await run(node)
 
-    draft, summary = model.tasks[1:3]
-    assert (draft.model, draft.tools, summary.model) == ("large-1", (), "")
+    draft, reading, summary = model.tasks[1:4]
+    assert (draft.model, draft.tools, reading.model, summary.model) == ("large-1", (), "large-1", "")
 
 
 async def test_a_model_server_is_shown_what_there_is_and_asked_for_the_model_of_the_file(tmp_path: Path) -> None:
@@ -156,6 +157,7 @@ async def test_a_model_server_is_shown_what_there_is_and_asked_for_the_model_of_
         answer = {
             "Analysis": {"intent": "printing", "urgency": "low", "question": TONER.text, "language": "en"},
             "Draft": {"claims": [{"text": ANSWER, "passage": 1, "quote": ANSWER}], "pass_on": None},
+            "SecondReading": {"verdicts": [{"number": 1, "verdict": "entailed"}]},
             "Summary": {"summary": "Done."},
         }[shape]
         return await says(answer)(server, request)
@@ -168,15 +170,16 @@ async def test_a_model_server_is_shown_what_there_is_and_asked_for_the_model_of_
             node.knowledge = Finds()
             outcome = await run(node)
 
-    triage, draft, _ = [asked(body) for body in server.bodies]
+    triage, draft, _, _ = [asked(body) for body in server.bodies]
     assert (outcome.status, targets(outcome)[4]) == ("resolved", "printing")
-    assert [body["model"] for body in server.bodies] == ["small-1", "large-1", "small-1"]
+    assert [body["model"] for body in server.bodies] == ["small-1", "large-1", "large-1", "small-1"]
     assert {"printing: printing and scanning", "incident: something does not work"} <= set(
         triage.material["intents"].splitlines()
     )
     assert "toner; paper jam" not in str(server.bodies[0]), "key words are for who has no model"
     assert draft.material["others"] == "worker: any ticket that is nobody else's"
-    assert draft.system.startswith("You solve support tickets about printers and scanners.\n\nAnswer from the numbered")
+    assert draft.system.startswith("Answer from the numbered passages")
+    assert "\n\nYou solve support tickets about printers and scanners.\n\nHow to read" in draft.system
 
 
 async def test_handovers_to_and_from_it_are_counted(tmp_path: Path) -> None:

@@ -8,10 +8,8 @@ TAG = "de"
 SENTENCES = {
     "places": "Diese Stellen kommen der Frage am nächsten:",
     "places_confirmed": "Ein Mensch hat bestätigt, dass die Antwort hier steht:",
-    "lost": "{count} von {written} Aussagen wurden in dieser Antwort weggelassen, weil das Gelesene sie nicht belegt "
-    "({reasons}).",
-    "lost_one": "{count} von {written} Aussagen wurde in dieser Antwort weggelassen, weil das Gelesene sie nicht "
-    "belegt ({reasons}).",
+    "lost": "{count} von {written} Aussagen wurden in dieser Antwort weggelassen ({reasons}).",
+    "lost_one": "{count} von {written} Aussagen wurde in dieser Antwort weggelassen ({reasons}).",
     "lost_unquoted": "das Zitat dazu wurde nicht gefunden",
     "lost_short": "das Zitat dazu ist zu kurz",
     "lost_empty": "sie sagt nichts aus",
@@ -22,6 +20,8 @@ SENTENCES = {
     "lost_denial": "eine Verneinung weicht ab",
     "lost_unsaid": "die Quelle sagt das nicht",
     "lost_otherwise": "die Quelle sagt etwas anderes",
+    "lost_beside": "sie beantwortet die Frage nicht",
+    "lost_language": "sie ist in einer anderen Sprache",
     "lost_miscited": "es führt an, was nicht in den Gesetzen steht",
     "lost_too_many": "es waren zu viele",
     "told_before": "Was die Dokumente dazu sagen, steht schon im Ticket.",
@@ -228,8 +228,10 @@ SENTENCES = {
     "pages": "{count} Seiten",
     "pages_one": "{count} Seite",
     "work_done": "{rounds} von höchstens {most}; {pages} gelesen, {missed} nicht zu bekommen.",
-    "reworded": "Ein Modell hat einige Sätze umformuliert; jeder wurde an seiner Quelle geprüft, deren Wortlaut dieser "
-    "Bericht ebenfalls zitiert.",
+    "reworded": "Ein Modell hat einige Sätze umformuliert; Regeln haben jeden mit seiner Quelle verglichen, "
+    "deren Wortlaut dieser Bericht auch zitiert.",
+    "read_twice": "Jede Antwort hat beim zweiten Lesen neben ihrer Quelle standgehalten.",
+    "not_read_twice": "Nicht jede Antwort hat beim zweiten Lesen neben ihrer Quelle standgehalten.",
     "word_for_word": "Jeder Satz zum Thema ist wörtlich aus seiner Quelle zitiert.",
     "left_out": "{count} Aussagen wurden weggelassen, weil keine Quelle sie belegt.",
     "left_out_one": "{count} Aussage wurde weggelassen, weil keine Quelle sie belegt.",

@@ -10,10 +10,8 @@ SENTENCES = {
     # an answer's own text
     "places": "These places come closest:",
     "places_confirmed": "A person confirmed that the answer stands here:",
-    "lost": "{count} of {written} statements were left out of this answer, because what was read does not bear them "
-    "out ({reasons}).",
-    "lost_one": "{count} of {written} statements was left out of this answer, because what was read does not bear it "
-    "out ({reasons}).",
+    "lost": "{count} of {written} statements were left out of this answer ({reasons}).",
+    "lost_one": "{count} of {written} statements was left out of this answer ({reasons}).",
     "lost_unquoted": "its quote was not found",
     "lost_short": "its quote is too short",
     "lost_empty": "it says nothing",
@@ -24,6 +22,8 @@ SENTENCES = {
     "lost_denial": "what is denied differs",
     "lost_unsaid": "the source does not say it",
     "lost_otherwise": "the source says otherwise",
+    "lost_beside": "it does not answer what was asked",
+    "lost_language": "it is in another language",
     "lost_miscited": "it cites what is not in the statutes",
     "lost_too_many": "one too many",
     # why there is no answer
@@ -229,8 +229,10 @@ SENTENCES = {
     "pages": "{count} pages",
     "pages_one": "{count} page",
     "work_done": "{rounds} of at most {most}; {pages} read, {missed} not obtained.",
-    "reworded": "A model reworded some sentences; each was checked against its source, whose words this report quotes, "
+    "reworded": "A model reworded some sentences; rules compared each with its source, whose words this report quotes, "
     "too.",
+    "read_twice": "Each answer was found to stand in a second reading beside its source.",
+    "not_read_twice": "Not every answer was found to stand in a second reading beside its source.",
     "word_for_word": "Every sentence on the topic is quoted word for word from its source.",
     "left_out": "{count} statements were left out, because no source bears them out.",
     "left_out_one": "{count} statement was left out, because no source bears it out.",

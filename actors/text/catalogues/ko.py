@@ -8,9 +8,8 @@ TAG = "ko"
 SENTENCES = {
     "places": "다음 내용이 질문에 가장 가깝습니다:",
     "places_confirmed": "담당자가 확인한 답변 위치입니다:",
-    "lost": "작성된 진술 {written}개 중 {count}개는 읽은 내용으로 뒷받침되지 않아 이 답변에서 제외했습니다({reasons}).",
-    "lost_one": "작성된 진술 {written}개 중 {count}개는 읽은 내용으로 뒷받침되지 않아 이 답변에서 제외했습니다"
-    "({reasons}).",
+    "lost": "작성된 진술 {written}개 중 {count}개는 이 답변에서 제외했습니다({reasons}).",
+    "lost_one": "작성된 진술 {written}개 중 {count}개는 이 답변에서 제외했습니다({reasons}).",
     "lost_unquoted": "인용문을 찾을 수 없음",
     "lost_short": "인용문이 너무 짧음",
     "lost_empty": "내용이 없음",
@@ -21,6 +20,8 @@ SENTENCES = {
     "lost_denial": "부정하는 내용이 다름",
     "lost_unsaid": "출처에 없는 내용",
     "lost_otherwise": "출처의 내용과 다름",
+    "lost_beside": "질문에 대한 답이 아님",
+    "lost_language": "다른 언어로 작성됨",
     "lost_miscited": "법령에 없는 조문을 인용함",
     "lost_too_many": "허용 개수를 넘음",
     "told_before": "문서에서 이에 대해 말하는 내용은 이 티켓에서 이미 답변되었습니다.",
@@ -214,8 +215,10 @@ SENTENCES = {
     "pages": "페이지 {count}개",
     "pages_one": "페이지 {count}개",
     "work_done": "최대 {most}회차 중 {rounds}까지 진행했습니다. {pages}를 읽었고, {missed}개는 가져오지 못했습니다.",
-    "reworded": "일부 문장은 모델이 바꾸어 썼습니다. 문장마다 출처와 대조했으며, "
-    "출처의 원문도 이 보고서에 인용했습니다.",
+    "reworded": "일부 문장은 모델이 바꾸어 썼습니다. 문장마다 규칙으로 출처와 대조했으며, "
+    "출처의 원문도 함께 인용합니다.",
+    "read_twice": "모든 답변은 출처와 나란히 다시 읽어 확인했습니다.",
+    "not_read_twice": "모든 답변이 출처와 나란히 다시 읽어 확인된 것은 아닙니다.",
     "word_for_word": "주제에 관한 모든 문장은 출처에서 그대로 인용했습니다.",
     "left_out": "출처로 뒷받침되지 않는 진술 {count}개는 제외했습니다.",
     "left_out_one": "출처로 뒷받침되지 않는 진술 {count}개는 제외했습니다.",

@@ -34,6 +34,7 @@ async def look_at(desk: TicketService) -> Health:
         workers_killed=node.workers.killed,
         commits=node.database.commits, last_commit_seconds=since, last_write_failed=seen.write_failed,
         free_megabytes=seen.free_megabytes, streams=desk.streams,
+        mute_models=node.models.mute,
     )  # fmt: skip
 
 

@@ -104,7 +104,7 @@ async def test_a_model_that_is_shown_an_earlier_answer_is_told_why_it_may_not_ho
 
     await Stage(model=model, memory=Suggests(STALE)).end()
 
-    (drafted,) = [each.material for each in model.tasks if each.agent == "worker"]
+    drafted, _ = [each.material for each in model.tasks if each.agent == "worker"]
     assert STALE in str(drafted)
 
 

@@ -7,13 +7,15 @@ import pytest
 
 from actors.drafting.drafts import Draft, HandoverRequest
 from actors.evidence.claims import Claim
-from actors.evidence.passages import SearchHits
+from actors.evidence.passages import Passage, SearchHits
 from actors.evidence.shortfalls import Code, Shortfall, explain_shortfalls, name_shortfalls
+from actors.helpdesk.output_schemas import Analysis
 from actors.helpdesk.worker import CONTEXT_CHARACTERS
 from actors.ports import Completion, ModelRequest, PortFailed
 from actors.text.catalogue import CATALOGUES
 from actors.workflow.outcome import EndReason, Outcome, explain_incomplete, say_headline
-from tests.fakes import PASSAGE, Knows, Stage, Thinks
+from runtime.families import extractive
+from tests.fakes import MAC_PASSAGE, ON_A_MAC, PASSAGE, Knows, Stage, Thinks
 
 FAILED = "The documents could not be searched: the disk is gone."
 
@@ -69,12 +71,21 @@ async def test_where_nothing_was_found_no_place_is_named() -> None:
     assert outcome.detail == "The documents hold nothing on this."
 
 
-async def test_a_claim_that_nothing_bears_out_is_not_shown_and_that_is_said() -> None:
+async def test_where_no_claim_is_borne_out_the_places_are_shown_as_without_a_model() -> None:
     outcome = await ended(Knows(), Draft((Claim("Reinstall it.", 1, "Reinstall the system now."),)))
+    plain = await Stage(knowledge=Knows(), model=extractive()).end()
+
+    assert outcome.status == "suggested"
+    assert outcome.resolution == plain.resolution
+    assert "Reinstall" not in str(msgspec.to_builtins(outcome))
+
+
+async def test_where_no_claim_is_borne_out_and_nothing_was_found_that_is_said() -> None:
+    found = SearchHits((), "The documents hold nothing on this.")
+    outcome = await ended(Finds(found), Draft((Claim("Reinstall it.", 1, "Reinstall the system now."),)))
 
     assert (outcome.status, outcome.resolution) == ("not_found", None)
-    assert outcome.detail.startswith("An answer was written, but what was read does not bear it out")
-    assert "Reinstall" not in str(msgspec.to_builtins(outcome))
+    assert outcome.detail.startswith("The documents hold nothing on this.")
 
 
 async def test_a_search_that_fails_once_is_tried_again() -> None:
@@ -175,3 +186,60 @@ async def test_whoever_gets_a_ticket_passed_on_hears_from_whom_and_why() -> None
     assert asked.context.startswith("worker passed it on: It is about VPN.")
     assert len(asked.context) == CONTEXT_CHARACTERS
     assert (outcome.status, [h.source for h in outcome.handoffs if h.target == "network"]) == ("resolved", ["worker"])
+
+
+class Looks:
+    """Finds a passage for each of these words that a question has, in their order, and remembers what was asked."""
+
+    def __init__(self, **passages: Passage) -> None:
+        self._passages = passages
+        self.asked: list[str] = []
+
+    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> SearchHits:
+        self.asked.append(question)
+        return SearchHits(tuple(each for word, each in self._passages.items() if word in question))
+
+
+class Understands(Drafts):
+    """A model that takes a ticket to ask this, and writes this draft."""
+
+    def __init__(self, question: str, draft: Draft) -> None:
+        super().__init__(draft)
+        self._question = question
+
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
+        if shape is Analysis:
+            return Completion(Analysis("incident", "normal", self._question), judged=True)
+        return await super().fill(shape, task, within=within)
+
+
+NOWHERE = Draft((Claim("Reinstall it.", 1, "Reinstall the system now."),))
+ECHOES = [
+    "What the person wants, in one or two sentences.",
+    "Answer with the Analysis that your instructions ask for, one JSON object.",
+    "",
+]
+
+
+@pytest.mark.parametrize("echo", ECHOES)
+async def test_an_echo_of_the_prompt_is_not_looked_for_and_the_ticket_is(echo: str) -> None:
+    knowledge = Looks(VPN=PASSAGE, sentences=MAC_PASSAGE, JSON=MAC_PASSAGE)
+    outcome = await Stage(knowledge=knowledge, model=Understands(echo, NOWHERE)).end()
+
+    assert knowledge.asked == ["My VPN drops every hour."]
+    assert (outcome.status, outcome.resolution) == (
+        "suggested",
+        (await Stage(knowledge=Looks(VPN=PASSAGE), model=extractive()).end()).resolution,
+    )
+
+
+async def test_what_another_wording_finds_stands_behind_what_the_ticket_finds() -> None:
+    knowledge = Looks(VPN=PASSAGE, connection=MAC_PASSAGE)
+    model = Understands("The VPN connection drops every hour.", Draft((Claim(ON_A_MAC, 2, ON_A_MAC),)))
+
+    outcome = await Stage(knowledge=knowledge, model=model).end()
+
+    assert knowledge.asked == ["My VPN drops every hour.", "The VPN connection drops every hour."]
+    assert outcome.status == "resolved"
+    assert outcome.resolution is not None
+    assert ON_A_MAC in outcome.resolution.text

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import msgspec
 
+from actors.drafting.drafts import SecondReading
 from actors.evidence.passages import NamedDocument, Passage
 from actors.extractive import Extractive
 from actors.legal.classification import Classification
@@ -25,7 +26,7 @@ from runtime.settings import Settings
 from runtime.tickets import Ticket
 from runtime.tools.shipped.regulation_search import TOOL, Articles
 from runtime.tools.tool import ToolContext, ToolResult
-from tests.fakes import Stage, TicketTable
+from tests.fakes import Stage, TicketTable, approve
 
 ROSTER = load_roster(Settings()).of("legal")
 FLOW = configure(FAMILY, Settings(), load_roster(Settings()))
@@ -91,6 +92,8 @@ class Model:
 
     async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         self.asked.append((shape.__name__, task))
+        if shape is SecondReading and shape.__name__ not in self.answers:
+            return Completion(approve(task), judged=True)
         if (answer := self.answers.get(shape.__name__)) is None:
             return await self.plain.fill(shape, task, within=within)
         passages = task.findings.passages if task.findings else ()
@@ -102,6 +105,7 @@ def legal_stage(
     miscited: Callable[[str], tuple[str, ...]] = lambda _: (), rules: Any = unsure,
     document: NamedDocument | None = None,
     roles: Mapping[str, Callable[[], Actor[Any]]] | None = None, answers: tuple[AnswerRound, ...] = (),
+    second_reading: bool = True,
 ) -> Stage:  # fmt: skip
     model, tickets, source = model or Model(), TicketTable(), source or Source(NOTICE)
 
@@ -114,7 +118,7 @@ def legal_stage(
         colleagues = {} if field else ROSTER.colleagues_of(name)
         plan = None if field else plan_form(name, [source.record], Named(document))
         its = Specialty(ROSTER[name], [source.record], colleagues, field, chats=name == GENERAL, plan=plan)
-        return lambda: Specialist(model, its, check)
+        return lambda: Specialist(model, its, check, second_reading=second_reading)
 
     cast: dict[str, Callable[[], Actor[Any]]] = {
         "intent_classifier": lambda: Classifier(model, ROSTER, FIELDS, rules),

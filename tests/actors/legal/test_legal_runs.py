@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from actors.drafting.drafts import SecondReading, StatementVerdict
 from actors.evidence.claims import Claim, Resolution
 from actors.evidence.shortfalls import Shortfall, explain_shortfalls
 from actors.legal.classification import classify
@@ -63,6 +64,39 @@ async def test_a_statement_stands_above_its_article_in_the_standard_form_with_it
     assert say("legal_basis", "zh") in lines
     assert "[1] 《劳动合同法》第四十条 › 2012-12-28" in lines
     assert lines[lines.index("[1] 《劳动合同法》第四十条 › 2012-12-28") + 1] == QUOTE
+
+
+def read(verdict: str, *, answers: bool = True) -> Any:
+    """A second reader that says this of every statement."""
+
+    def fill(task: ModelRequest) -> SecondReading:
+        return SecondReading(
+            tuple(StatementVerdict(each.number, verdict, answers) for each in task.material.statements)  # type: ignore[arg-type]
+        )
+
+    return fill
+
+
+@pytest.mark.parametrize("reader", [read("not_said"), read("contradicted"), read("entailed", answers=False)])
+@pytest.mark.parametrize("claim", [Claim(STATED, 1, QUOTE), Claim(QUOTE, 1, QUOTE)])
+async def test_where_a_reader_leaves_nothing_the_sources_are_shown_as_without_a_model(
+    reader: Any, claim: Claim
+) -> None:
+    model = sure("legal_consultation")
+    model.answers |= {"LegalDraft": LegalDraft((claim,)), "Draft": LegalDraft((claim,)), "SecondReading": reader}
+
+    outcome = await end(DISMISSED, model=model)
+
+    del model.answers["LegalDraft"]
+    assert outcome.status == "suggested"
+    assert text_of(outcome) == text_of(await end(DISMISSED, model=model))
+
+
+async def test_what_nobody_reads_a_second_time_is_a_suggestion() -> None:
+    outcome = await end(DISMISSED, model=sure("legal_consultation"), second_reading=False)
+
+    assert outcome.status == "suggested"
+    assert text_of(outcome).startswith(STATED)
 
 
 @pytest.mark.req("LG-17")

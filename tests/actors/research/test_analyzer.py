@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from actors.drafting.drafts import SecondReading, StatementVerdict
 from actors.evidence.claims import Claim, verify
 from actors.evidence.passages import Passage, SearchHits, Span
 from actors.evidence.shortfalls import Shortfall
@@ -294,3 +295,35 @@ async def test_a_search_of_what_was_read_that_fails_is_what_it_lacked() -> None:
     nothing = await analyze(extractive(), reading=Finds(error=PortFailed("It took longer than 3 s.")))
 
     assert nothing.incomplete == (Shortfall("cut_short", "It took longer than 3 s."),)
+
+
+def reads(verdict: str, *, answers: bool = True) -> Any:
+    """A second reader that says this of every statement."""
+    return lambda task: SecondReading(
+        tuple(StatementVerdict(each.number, verdict, answers) for each in task.material.statements)  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize("reader", [reads("not_said"), reads("contradicted"), reads("entailed", answers=False)])
+async def test_a_claim_that_a_reader_refuses_is_dropped_and_its_question_is_not_answered(reader: Any) -> None:
+    told = Claim("A tide mill opens its gates at 6 metres of water.", 1, OPENS)
+    landscape = Landscape(features=(Claim("It holds 40,000 litres.", 1, HOLDS),))
+    model = Scripted({Answer: Answer((told,), answered=True), Landscape: landscape, SecondReading: reader})
+
+    event = await analyze(model, order(text="Should we use a tide mill?"))
+
+    assert said(event) == [TEXT, TEXT], "the places stand in"
+    assert not event.is_complete
+    assert not any(each.answered for each in event.sections)
+    assert event.analysis is not None
+    assert event.analysis.features == ()
+
+
+async def test_what_no_reader_has_read_is_told_and_answers_nothing_beyond_doubt() -> None:
+    answer = Answer((Claim("A tide mill opens its gates at 6 metres of water.", 1, OPENS),), answered=True)
+
+    event = await analyze(Scripted({Answer: answer, SecondReading: ModelFailed("It is down.")}))
+
+    assert said(event)[0] == answer.claims[0].text
+    assert not event.is_complete
+    assert event.degraded == ""

@@ -58,7 +58,8 @@ def test_the_notes_say_how_it_was_made() -> None:
 
     assert report.notes[0] == "2 rounds of at most 2; 5 pages read, 2 not obtained."
     assert "A model reworded some sentences" in report.notes[1]
-    assert report.notes[2:] == ("A lesser model answered: the server did not answer.", "Unavailable: tavily.")
+    assert report.notes[2] == "Not every answer was found to stand in a second reading beside its source."
+    assert report.notes[3:] == ("A lesser model answered: the server did not answer.", "Unavailable: tavily.")
 
 
 def test_a_report_of_quotes_says_that_it_is_one() -> None:

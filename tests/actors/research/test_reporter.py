@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from actors.drafting.drafts import SecondReading, StatementVerdict
 from actors.evidence.claims import Claim
 from actors.evidence.passages import SearchHits
 from actors.ports import BudgetSpent, Completion, ModelFailed, ModelRequest
@@ -20,7 +21,7 @@ from runtime.agent_folder import load_roster
 from runtime.families import extractive
 from runtime.settings import Settings
 from tests.actors.research import cases as c
-from tests.fakes import TicketTable
+from tests.fakes import TicketTable, approve
 
 
 class Turn:
@@ -43,6 +44,8 @@ class Writes:
         self.tasks: list[tuple[type[Any], ModelRequest, float]] = []
 
     async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
+        if shape is SecondReading:
+            return Completion(approve(task), judged=True)
         self.tasks.append((shape, task, within))
         await asyncio.sleep(0)
         if self.error:
@@ -284,3 +287,18 @@ async def test_the_end_of_a_run_can_be_stored() -> None:
     stored = msgspec.json.decode(msgspec.json.encode(closed), type=ResearchClosed)
     assert stored == closed
     assert isinstance(stored.report, Report)
+
+
+@pytest.mark.parametrize("verdict", ["not_said", "contradicted"])
+async def test_an_overview_that_a_reader_refuses_is_not_shown(verdict: Any) -> None:
+    class Refuses(Writes):
+        async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
+            if shape is SecondReading:
+                verdicts = (StatementVerdict(each.number, verdict) for each in task.material.statements)
+                return Completion(SecondReading(tuple(verdicts)), judged=True)
+            return await super().fill(shape, task, within=within)
+
+    closed = await close(c.case(is_complete=True), Refuses(WRITTEN))
+
+    assert WRITTEN[0] not in overview(closed)
+    assert overview(closed), "the first sentences of the answers stand there instead"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.text.languages import choose_language, guess_language
+from actors.text.languages import choose_language, guess_language, is_other_language
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,27 @@ def test_most_of_a_text_tells_its_language(text: str, language: str) -> None:
 @pytest.mark.parametrize(
     ("code", "language"),
     [
-        ("ko", "ko"), ("zh-CN", "zh"), ("DE_at", "de"), (" fr ", "fr"),
+        ("pl", "pl"), ("DE_at", "de"), (" nl ", "de"), ("ko", "de"), ("zh-CN", "de"), ("fr", "de"),
         ("", "de"), ("xx", "de"), ("German", "de"), ("de; drop it", "de"), ("{language}", "de"), ("-", "de"),
     ],
 )  # fmt: skip
-def test_a_model_is_believed_where_it_names_a_language(code: str, language: str) -> None:
+def test_a_model_is_believed_where_it_names_a_language_that_the_text_may_be_in(code: str, language: str) -> None:
     assert choose_language(code, "Wie setze ich mein Passwort zurück?") == language
+
+
+@pytest.mark.parametrize(
+    ("text", "languages", "other"),
+    [
+        ("Das ist so, wie es in der Anleitung steht.", ("en",), True),
+        ("Das ist so, wie es in der Anleitung steht.", ("en", "de"), False),
+        ("按住红色按钮三秒钟。", ("en", "en"), True),
+        ("按住红色按钮三秒钟。", ("ja",), False),
+        ("The press is to be moved by two people.", ("zh", "zh"), True),
+        ("VPN Client 4.2", ("de", "de"), False),
+        ("Das ist so, wie es in der Anleitung steht.", ("pl",), False),
+        ("Das ist so, wie es in der Anleitung steht.", ("",), False),
+        ("", ("en",), False),
+    ],
+)
+def test_another_language_is_one_beyond_doubt(text: str, languages: tuple[str, ...], other: bool) -> None:
+    assert is_other_language(text, *languages) is other

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from actors.drafting.drafts import Draft, HandoverRequest
+from actors.drafting.drafts import Draft, HandoverRequest, ReadingRequest, SecondReading
 from actors.helpdesk import messages as m
 from actors.helpdesk.output_schemas import Analysis, Summary
 from actors.ports import Completion, ModelRequest, Recall
@@ -213,7 +213,8 @@ class Counting(Thinks):
 
     @property
     def agents(self) -> list[str]:
-        return [each.agent for each in self.tasks]
+        """Who thought, but who only reads what was thought."""
+        return [each.agent for each in self.tasks if not isinstance(each.material, ReadingRequest)]
 
 
 REQUESTS: dict[str, Any] = {
@@ -239,7 +240,8 @@ async def test_who_has_finished_says_it_again_and_whose_answer_was_refused_think
         refused = msgspec.structs.replace(request, refused=("Say it otherwise.",) * n)
         await bus.ask(role, refused, within=1)
         assert model.agents == [role] * (1 + n), "not from memory"
-        assert model.tasks[-1].refused == ("Say it otherwise.",) * n, "the model is told why"
+        thought = [each for each in model.tasks if not isinstance(each.material, ReadingRequest)]
+        assert thought[-1].refused == ("Say it otherwise.",) * n, "the model is told why"
     bus.seal()
 
 
@@ -314,7 +316,7 @@ async def test_each_refused_answer_of_an_agent_is_thought_of_anew() -> None:
 
         async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
             self.tasks.append(task)
-            return Completion(Analysis("incident", "normal", 42)) if shape is Analysis else Completion(Summary("s"))  # type: ignore[arg-type]
+            return Completion(Analysis("incident", 42, "?")) if shape is Analysis else Completion(Summary("s"))  # type: ignore[arg-type]
 
     model = Wrong()
     outcome = await Stage(model=model, flow=retrying(1)).end()
@@ -329,7 +331,8 @@ async def test_what_was_held_against_one_step_is_not_held_against_the_next() -> 
 
     class Hears(Thinks):
         async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
-            asked.append((task.agent, "\n".join(task.refused)))
+            if shape is not SecondReading:
+                asked.append((task.agent, "\n".join(task.refused)))
             return await super().fill(shape, task, within=within)
 
     shared = Says(CLOSED, m.ResolutionRecalled(recalled=Recall("miss")), m.ResolutionStored())

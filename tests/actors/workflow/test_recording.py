@@ -251,8 +251,8 @@ async def test_nothing_is_handed_out_before_the_journal_holds_it() -> None:
 
     assert outcome.why is EndReason.COMPLETED
     assert said == [
-        "ResolutionRecalled", "ticketing", "TicketAnalyzed", "worker", "ResolutionObtained", "ResolutionStored",
-        "summarization", "SummaryCompleted",
+        "ResolutionRecalled", "ticketing", "TicketAnalyzed", "worker", "worker", "ResolutionObtained",
+        "ResolutionStored", "summarization", "SummaryCompleted",
     ]  # fmt: skip
 
 

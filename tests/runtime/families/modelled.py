@@ -20,6 +20,8 @@ from tests.thinking import Asked, asked
 LRU = "Halyard evicts the entry that was used least recently."
 PINNED = "A pinned entry is never evicted by Halyard."
 HOLDS = "The cache of Halyard holds 4096 entries unless `max_entries` is raised."
+READ_TWICE = ["PlanDraft", "Answer", "SecondReading", "Overview", "SecondReading"]
+"""What is asked of a model in a research of one question."""
 EVERYTHING = " ".join(" ".join(text.split()) for text in DOCUMENTS.values())
 
 
@@ -41,10 +43,10 @@ async def researched(node: Node, question: str = QUESTION, **brief: Any) -> tupl
     return outcome, await node.report(outcome.run)
 
 
-async def research(folder: Path, step: Step, **model: Any) -> tuple[Outcome, Report]:
+async def research(folder: Path, step: Step, question: str = QUESTION, **model: Any) -> tuple[Outcome, Report]:
     """One research with a model that says this."""
     async with FakeOpenAI(step) as server, thinking(folder, server, **model) as node:
-        return await researched(node)
+        return await researched(node, question)
 
 
 async def case_of(node: Node, outcome: Outcome) -> ResearchCase:

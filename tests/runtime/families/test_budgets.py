@@ -20,7 +20,7 @@ from runtime.storage.journal import Ticket
 from tests.fake_openai import FakeOpenAI, hangs
 from tests.inquiry import Inquiry
 from tests.patience import HANGS_SECONDS, promised
-from tests.runtime.families.modelled import LRU, case_of, honest, researched, shapes, thinking
+from tests.runtime.families.modelled import LRU, READ_TWICE, case_of, honest, researched, shapes, thinking
 from tests.runtime.families.test_research_runs import QUESTION, opened
 from tests.thinking import thinks
 
@@ -50,12 +50,14 @@ async def test_a_research_at_its_budget_of_tokens_is_partial_and_says_so(
 
 
 async def test_what_is_held_back_pays_for_the_overview_when_all_else_is_spent(tmp_path: Path) -> None:
-    held = ResearchSettings(report_share=0.6)
-    budget: dict[str, Any] = {"ticket_tokens": 3600, "answer_tokens": ANSWER}
+    held = ResearchSettings(report_share=0.75)
+    budget: dict[str, Any] = {"ticket_tokens": 6000, "answer_tokens": ANSWER}
     async with FakeOpenAI(thinks(None)) as server, thinking(tmp_path, server, research=held, **budget) as node:
         _, report = await researched(node)
 
-        assert shapes(server) == ["PlanDraft", "Overview"], "the answer would have eaten into what is held back"
+        assert shapes(server) == ["PlanDraft", "Overview", "SecondReading"], (
+            "the answer would have eaten into what is held back"
+        )
         assert "tokens is used up" in report.partial
         assert any(line.text != line.quote and line.quote for line in report.overview)
 
@@ -114,7 +116,7 @@ async def test_what_was_spent_before_a_crash_counts_after_it(tmp_path: Path) -> 
             # then
             assert outcome.why is EndReason.COMPLETED
             assert outcome.spent.calls == len(server.bodies) + 2
-            assert shapes(server) == ["Answer", "Overview"], "what was answered before is not asked again"
+            assert shapes(server) == READ_TWICE[1:], "what was answered before is not asked again"
 
 
 class Paid:

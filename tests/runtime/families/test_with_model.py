@@ -9,12 +9,13 @@ import pytest
 
 from actors.workflow.outcome import EndReason
 from runtime.tracing.trace_record import read_trace
-from tests.fake_openai import FakeOpenAI
+from tests.fake_openai import FakeOpenAI, refuses
 from tests.runtime.families.modelled import (
     EVERYTHING,
     HOLDS,
     LRU,
     PINNED,
+    READ_TWICE,
     answers,
     case_of,
     honest,
@@ -25,7 +26,7 @@ from tests.runtime.families.modelled import (
     thinking,
 )
 from tests.runtime.families.test_research_runs import DOCUMENTS, QUESTION
-from tests.thinking import Asked, asked, claim, thinks
+from tests.thinking import Asked, approve, asked, claim, thinks
 
 
 def _fields(definitions: dict[str, Any]) -> list[str]:
@@ -52,8 +53,8 @@ async def test_a_model_plans_answers_and_writes_the_overview_and_what_is_complet
         assert (outcome.status, outcome.why, outcome.degraded) == ("resolved", EndReason.COMPLETED, "")
         assert outcome.resolution is not None
         assert outcome.resolution.grade == "resolved"
-        assert shapes(server) == ["PlanDraft", "Answer", "Overview"], "one round: the model said that it is complete"
-        assert outcome.spent.calls == 3
+        assert shapes(server) == READ_TWICE, "one round: the model said that it is complete"
+        assert outcome.spent.calls == 5
         assert honest(outcome, report)
         assert any(LRU in line.text and line.text != LRU and line.quote == LRU for line in report.overview)
 
@@ -63,7 +64,7 @@ async def test_each_answer_is_asked_for_with_a_strict_schema_and_numbered_fenced
     async with FakeOpenAI(thinks()) as server, thinking(tmp_path, server) as node:
         await researched(node, comparing)
 
-        assert set(shapes(server)) == {"PlanDraft", "Answer", "Landscape", "Overview"}
+        assert set(shapes(server)) == {*READ_TWICE, "Landscape"}
         for body in server.bodies:
             wanted, it = body["response_format"]["json_schema"], asked(body)
             assert (wanted["name"], wanted["strict"]) == (it.shape, True)
@@ -118,6 +119,47 @@ async def test_what_a_model_invents_reaches_no_report_and_costs_it_its_completen
     assert outcome.status == "suggested", "nobody judged the answer without what was left out"
 
 
+def read(verdict: str, *, answers: bool = True) -> Any:
+    """A second reader that says this of every statement."""
+
+    def say(it: Asked) -> Any:
+        said = approve(it)["verdicts"]
+        return {"verdicts": [{**each, "verdict": verdict, "answers": answers} for each in said]}
+
+    return say
+
+
+@pytest.mark.parametrize("reader", [read("not_said"), read("contradicted"), read("entailed", answers=False)])
+async def test_where_a_reader_leaves_nothing_of_an_answer_the_places_are_shown(tmp_path: Path, reader: Any) -> None:
+    told = claim("Halyard evicts what was used least recently.", 1, LRU)
+    outcome, report = await research(tmp_path, thinks(Answer=answers(told), SecondReading=reader))
+
+    assert outcome.status == "suggested"
+    assert outcome.resolution is not None
+    assert told["text"] not in outcome.resolution.text
+    assert LRU in outcome.resolution.text
+    assert honest(outcome, report)
+
+
+@pytest.mark.parametrize(
+    ("reader", "twice"), [({"verdicts": []}, True), (refuses("No."), True), (approve, False)]
+)  # fmt: skip
+async def test_what_nobody_read_a_second_time_is_a_suggestion_and_the_report_says_so(
+    tmp_path: Path, reader: Any, twice: bool
+) -> None:
+    outcome, report = await research(tmp_path, thinks(SecondReading=reader), second_reading=twice)
+
+    assert outcome.status == "suggested"
+    assert "Not every answer was found to stand in a second reading beside its source." in report.notes
+
+
+async def test_a_report_that_was_read_twice_says_so(tmp_path: Path) -> None:
+    outcome, report = await research(tmp_path, thinks())
+
+    assert outcome.status == "resolved"
+    assert "Each answer was found to stand in a second reading beside its source." in report.notes
+
+
 @pytest.mark.req("RE-5")
 async def test_where_a_model_only_invents_the_places_stand_in_and_nothing_of_it(tmp_path: Path) -> None:
     lies = [each for name, each in INVENTED.items() if name != "another passage"]
@@ -165,7 +207,11 @@ async def test_an_answer_in_another_language_stands_beside_the_words_of_its_sour
     def answer(it: Asked) -> Any:
         return answers(claim(translated, number_of(it, HOLDS), HOLDS))
 
-    outcome, report = await research(tmp_path, thinks(Answer=answer))
+    outcome, report = await research(
+        tmp_path,
+        thinks(Answer=answer),
+        "Wie viele Einträge hält der Cache von Halyard, und was ist ohne `max_entries`?",
+    )
 
     assert outcome.resolution is not None
     assert "Der Zwischenspeicher von Halyard fasst 4096 Einträge" in outcome.resolution.text
@@ -246,5 +292,5 @@ async def test_the_trace_of_a_research_shows_searches_dropped_claims_and_calls(t
     answered = next(each for each in trace.answers if each.by == "analyzer")
     assert answered.asked == QUESTION
     assert [(each.fate, bool(each.why)) for each in answered.claims] == [("kept", False), ("dropped", True)]
-    assert [each.shape for each in trace.calls] == ["PlanDraft", "Answer", "Overview"]
+    assert [each.shape for each in trace.calls] == READ_TWICE
     assert {each.by for each in trace.answers} == {"analyzer", "reporter"}

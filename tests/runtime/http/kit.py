@@ -52,6 +52,8 @@ class Held(Thinks):
 class OneModel:
     """Stands where `Models` does."""
 
+    mute = ()
+
     def __init__(self, model: Model) -> None:
         self._model = model
 

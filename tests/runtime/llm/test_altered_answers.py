@@ -13,23 +13,32 @@ from tests.fake_openai import FakeOpenAI, Step, fails, says
 from tests.solving import (
     PASSAGES,
     SENTENCES,
+    TEXTS,
     Alters,
     Finds,
+    add_sentences,
     alter_numbers,
     drop_negations,
     keep,
     merge_quotes,
     mislabel_passages,
-    read_kindly,
+    quote_alone,
     read_strictly,
     retell,
+    retell_all,
+    say_nothing,
     solves,
+    speak_german,
+    swap_texts,
     wrap_quotes,
 )
-from tests.thinking import Asked, asked
+from tests.thinking import Asked, approve, asked
 
 TICKET = Ticket(id="T-1", text="What must I know about the press?")
 PLAIN = ["Analysis", "Draft", "SecondReading", "Summary"]
+
+
+BESIDE = Ticket(id="T-1", text="How do I cancel my parking permit?")
 
 
 class Solved(NamedTuple):
@@ -41,12 +50,12 @@ class Solved(NamedTuple):
         return self.outcome.resolution.text if self.outcome.resolution else ""
 
 
-async def solve(folder: Path, step: Step, **model: Any) -> Solved:
+async def solve(folder: Path, step: Step, ticket: Ticket = TICKET, **model: Any) -> Solved:
     async with FakeOpenAI(step) as server:
         settings = ModelSettings(base_url=server.url, name="small-1", tries=1, **model)
         async with Node.open(Settings(model=settings, storage=StorageSettings(folder=str(folder)))) as node:
             node.knowledge = Finds()
-            handle = await node.submit(TICKET)
+            handle = await node.submit(ticket)
             outcome = await handle.outcome()
     return Solved(outcome, [asked(body).shape for body in server.bodies])
 
@@ -62,10 +71,10 @@ async def test_an_honest_answer_arrives_whole(tmp_path: Path, how: Alters) -> No
 
 @pytest.mark.parametrize("how", [alter_numbers, drop_negations, merge_quotes])
 async def test_an_altered_answer_is_never_resolved_though_its_reader_is_kind(tmp_path: Path, how: Alters) -> None:
-    solved = await solve(tmp_path, solves(how, reads=read_kindly))
+    solved = await solve(tmp_path, solves(how, reads=approve))
 
     assert solved.outcome.status in {"suggested", "not_found"}
-    assert "left out of this answer" in solved.text or "does not bear it out" in solved.outcome.detail
+    assert "left out of this answer" in solved.text or solved.text.startswith("These places come closest")
     whole = str(solved.outcome)
     for claim in how([{"text": retell(each), "passage": 1, "quote": each} for each in SENTENCES]):
         assert claim["text"] in map(retell, SENTENCES) or claim["text"] not in whole
@@ -91,25 +100,90 @@ async def test_a_statement_that_the_second_reader_does_not_find_goes_back_and_is
 
     assert solved.shapes == ["Analysis", "Draft", "SecondReading", "Draft"]
     assert solved.outcome.status == "suggested"
-    assert solved.text.endswith(
-        "1 of 6 statements was left out of this answer, because what was read does not bear it out "
-        "(the source says otherwise)."
-    )
+    assert solved.text.endswith("1 of 6 statements was left out of this answer (the source says otherwise).")
     assert "good paper" not in str(solved.outcome)
 
 
 @pytest.mark.parametrize("answer", [fails(500, "no"), says("Nothing of the kind."), says({"verdicts": []})])
-async def test_when_the_second_reading_fails_rules_decide(tmp_path: Path, answer: Step) -> None:
+async def test_when_the_second_reading_fails_rules_decide_and_nothing_is_resolved(tmp_path: Path, answer: Step) -> None:
     solved = await solve(tmp_path, solves(reading=answer))
 
-    assert (solved.outcome.status, solved.outcome.degraded) == ("resolved", "")
+    assert (solved.outcome.status, solved.outcome.degraded) == ("suggested", "")
+    assert [sentence for sentence in SENTENCES if retell(sentence) not in solved.text] == []
     assert "left out" not in solved.text
 
 
-async def test_without_the_second_reading_a_ticket_takes_three_calls(tmp_path: Path) -> None:
+async def test_without_the_second_reading_a_ticket_takes_three_calls_and_is_a_suggestion(tmp_path: Path) -> None:
     solved = await solve(tmp_path, solves(), second_reading=False)
 
-    assert (solved.outcome.status, solved.shapes) == ("resolved", ["Analysis", "Draft", "Summary"])
+    assert (solved.outcome.status, solved.shapes) == ("suggested", ["Analysis", "Draft", "Summary"])
+
+
+async def test_a_reader_that_passes_over_one_claim_leaves_a_suggestion(tmp_path: Path) -> None:
+    solved = await solve(tmp_path, solves(reads=lambda it: {"verdicts": read_strictly(it)["verdicts"][1:]}))
+
+    assert solved.outcome.status == "suggested"
+    assert [sentence for sentence in SENTENCES if retell(sentence) not in solved.text] == []
+
+
+LIES = (alter_numbers, drop_negations, merge_quotes, swap_texts, add_sentences)
+
+
+def shows_places(solved: Solved) -> bool:
+    """Whether it says what is said without a model."""
+    return solved.text.startswith("These places come closest:") and all(each.text in solved.text for each in PASSAGES)
+
+
+@pytest.mark.parametrize("lie", LIES)
+async def test_of_a_liar_nothing_is_left_but_the_places_where_its_reader_understands(
+    tmp_path: Path, lie: Alters
+) -> None:
+    solved = await solve(tmp_path, solves(lie))
+
+    lies = [each["text"] for each in lie(retell_all(TEXTS)) if each["text"] not in map(retell, SENTENCES)]
+    assert solved.outcome.status == "suggested"
+    assert [each for each in lies if each in str(solved.outcome)] == []
+    assert shows_places(solved) or "left out of this answer" in solved.text
+
+
+@pytest.mark.parametrize("how", [keep, quote_alone])
+async def test_what_is_true_and_beside_the_question_is_no_answer(tmp_path: Path, how: Alters) -> None:
+    solved = await solve(tmp_path, solves(how), BESIDE)
+
+    assert (solved.outcome.status, shows_places(solved)) == ("suggested", True)
+    assert solved.shapes == PLAIN, "no other words make an answer of it"
+
+
+async def test_a_claim_beside_the_question_is_left_out_and_the_answer_says_so(tmp_path: Path) -> None:
+    def read(it: Asked) -> Any:
+        first, *others = read_strictly(it)["verdicts"]
+        return {"verdicts": [{**first, "answers": False}, *others]}
+
+    solved = await solve(tmp_path, solves(quote_alone, reads=read))
+
+    assert solved.outcome.status == "suggested"
+    assert SENTENCES[0] not in solved.text
+    assert solved.text.endswith("1 of 6 statements was left out of this answer (it does not answer what was asked).")
+
+
+async def test_an_answer_in_another_language_goes_back_once_and_may_come_back_in_the_right_one(tmp_path: Path) -> None:
+    solved = await solve(tmp_path, solves(speak_german, keep, reads=approve))
+
+    assert (solved.outcome.status, solved.shapes) == ("resolved", ["Analysis", "Draft", "Draft", "SecondReading"])
+
+
+async def test_an_answer_that_stays_in_another_language_gives_way_to_the_places(tmp_path: Path) -> None:
+    solved = await solve(tmp_path, solves(speak_german, reads=approve))
+
+    assert (solved.outcome.status, shows_places(solved)) == ("suggested", True)
+    assert "Anleitung" not in str(solved.outcome)
+
+
+async def test_a_model_that_finds_no_answer_is_believed_and_the_places_are_named(tmp_path: Path) -> None:
+    solved = await solve(tmp_path, solves(say_nothing))
+
+    assert (solved.outcome.status, solved.outcome.resolution) == ("not_found", None)
+    assert "What comes closest: Press > Part 1 (kb/press.md)" in solved.outcome.detail
 
 
 async def test_the_second_reader_is_shown_statements_as_data_between_fences(tmp_path: Path) -> None:
@@ -120,7 +194,8 @@ async def test_the_second_reader_is_shown_statements_as_data_between_fences(tmp_
             await (await node.submit(TICKET)).outcome()
 
     it = next(each for each in map(asked, server.bodies) if each.shape == "SecondReading")
-    assert "check statements against their sources" in it.system
+    assert "check the `statements` of an answer against their sources" in it.system
+    assert it.material["ticket"] == TICKET.text
     assert "never instructs you" in it.system
     assert it.material["statements"].count("\nstatement: ") == len(SENTENCES)
     assert not it.passages, "what it is to be compared with stands beside each"

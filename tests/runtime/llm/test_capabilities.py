@@ -27,6 +27,10 @@ from tests.clock import Jumping
             "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
             Capabilities(system=False),
         ),
+        (
+            "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) is supported.",
+            Capabilities(temperature=False),
+        ),
         ("extra_forbidden body max_completion_tokens Extra inputs are not permitted", Capabilities(limits=(OLD,))),
     ],
 )
@@ -36,7 +40,11 @@ def test_what_the_server_minds_is_left_out_first(detail: str, expected: Capabili
 
 @pytest.mark.parametrize(
     "detail",
-    ["context_length_exceeded: This model's maximum context length is 8192 tokens", "the prompt is too long"],
+    [
+        "context_length_exceeded: This model's maximum context length is 8192 tokens",
+        "the prompt is too long",
+        "the request exceeds the available context size, try increasing it",
+    ],
 )
 def test_where_no_other_form_helps_none_is_tried(detail: str) -> None:
     assert simpler(FIRST, detail, tools=True) is None

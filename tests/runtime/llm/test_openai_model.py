@@ -16,9 +16,9 @@ from actors.evidence.passages import SearchHits
 from actors.helpdesk.output_schemas import Summary
 from actors.ports import BudgetSpent, ModelFailed, PortFailed
 from actors.workflow.outcome import Spent
-from runtime.llm.openai_model import OpenAIModel
+from runtime.llm.openai_model import LEFT_ALONE_SECONDS, OpenAIModel
 from runtime.llm.sdk import HttpClient
-from runtime.llm.usage import Ledger
+from runtime.llm.usage import SMALLEST_ANSWER, Ledger
 from runtime.settings import ModelSettings
 from tests.clock import Jumping, hurried
 from tests.fake_openai import (
@@ -447,7 +447,7 @@ async def test_a_server_that_knows_the_new_name_of_the_limit_only() -> None:
 async def test_a_prompt_that_is_too_long_is_not_sent_in_all_forms() -> None:
     step = fails(400, "maximum context length is 8192 tokens", code="context_length_exceeded")
     async with FakeOpenAI(step) as server, model_at(server) as model:
-        with pytest.raises(ModelFailed, match=r"too long for fake-model .*8192.*: lower \[model\] material_characters"):
+        with pytest.raises(ModelFailed, match=r"too long for fake-model .*8192.*: say in \[model\] context how many"):
             await model.fill(Summary, task(), within=100)
     assert len(server.bodies) == 1
     assert model.forms.best(tools=False).format == "json_schema"
@@ -711,3 +711,95 @@ async def test_an_address_that_cannot_be_called_is_refused_at_the_start(url: str
         async with model_at(url):
             pass
     assert "pw" not in str(caught.value)
+
+
+def takes(characters: int) -> Step:
+    """A server as llama.cpp: what is longer than this is refused."""
+
+    async def step(server: FakeOpenAI, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        if sum(len(each["content"]) for each in body["messages"]) <= characters:
+            return await GOOD(server, request)
+        return await fails(400, "the request exceeds the available context size, try increasing it")(server, request)
+
+    return step
+
+
+def shown(body: Any) -> list[str]:
+    return [each for each in ("Page 1", "Page 2", "Page 3", "Page 4", "Page 5", "Page 6") if each in str(body)]
+
+
+LONG = tuple(passage(n, f"Sentence {n} on the press. " * 40) for n in range(1, 7))
+
+
+async def test_what_a_server_finds_too_long_is_asked_once_more_with_half_of_it() -> None:
+    async with FakeOpenAI(takes(6000)) as server, model_at(server) as model:
+        filled = await model.fill(Summary, task("Why?", *LONG), within=100)
+
+    assert [len(shown(body)) for body in server.bodies] == [6, 3], "the nearest are kept"
+    assert filled.passages == LONG[:3], "nobody may cite what the model was not shown"
+
+
+async def test_what_is_too_long_by_half_as_well_is_given_up() -> None:
+    async with FakeOpenAI(takes(100)) as server, model_at(server) as model:
+        with pytest.raises(ModelFailed, match=r"too long for fake-model"):
+            await model.fill(Summary, task("Why?", *LONG), within=100)
+
+    assert len(server.bodies) == 2
+
+
+async def test_a_question_and_its_answer_fit_into_the_context_that_is_given() -> None:
+    context = 2000
+    async with FakeOpenAI(GOOD) as server, model_at(server, context=context) as model:
+        filled = await model.fill(Summary, task("Why?", *LONG), within=100)
+
+    (body,) = server.bodies
+    asked = sum(len(each["content"]) for each in body["messages"]) / 4
+    assert 0 < len(filled.passages) == len(shown(body)) < len(LONG)
+    assert asked + body["max_tokens"] <= context
+    assert body["max_tokens"] >= SMALLEST_ANSWER
+
+
+async def test_nothing_is_chosen_by_chance_unless_somebody_wants_it_or_the_server_minds() -> None:
+    minds = fails(400, "Unsupported value: 'temperature' does not support 0 with this model.")
+    async with FakeOpenAI(GOOD, minds, GOOD) as server, model_at(server) as model:
+        await model.fill(Summary, task(), within=100)
+        await model.fill(Summary, task(), within=100)
+        await model.fill(Summary, task(), within=100)
+    async with FakeOpenAI(GOOD) as other, model_at(other, extra='{"temperature": 0.7}') as model:
+        await model.fill(Summary, task(), within=100)
+
+    assert [body.get("temperature") for body in (*server.bodies, *other.bodies)] == [0, 0, None, None, 0.7]
+    assert all("response_format" in body for body in server.bodies), "and nothing else is left out for it"
+
+
+GARBAGE = says("As a language model I would love to help.")
+
+
+async def test_a_model_that_writes_no_json_is_left_alone_after_three_answers_and_asked_again_later() -> None:
+    clock = Skipping()
+    async with FakeOpenAI(GARBAGE) as server, model_at(server, clock) as model:
+        one, two = model.for_run("R-1"), model.for_run("R-2")
+        for run, calls_by_now in ((one, 2), (one, 3), (one, 3), (two, 3)):
+            with pytest.raises(ModelFailed, match="fake-model"):
+                await run.fill(Summary, task(), within=100)
+            assert len(server.bodies) == calls_by_now
+        assert [*model.mute] == ["fake-model"]
+
+        clock.now += LEFT_ALONE_SECONDS + 1
+        assert [*model.mute] == []
+        with pytest.raises(ModelFailed):
+            await model.for_run("R-3").fill(Summary, task(), within=100)
+        assert len(server.bodies) == 5
+
+
+async def test_one_ticket_makes_no_model_mute_that_has_answered_others() -> None:
+    async with FakeOpenAI(GOOD, GARBAGE, GARBAGE, GARBAGE, GOOD) as server, model_at(server) as model:
+        await model.for_run("R-1").fill(Summary, task(), within=100)
+        hostile = model.for_run("R-2")
+        for _ in range(3):
+            with pytest.raises(ModelFailed):
+                await hostile.fill(Summary, task(), within=100)
+
+        assert len(server.bodies) == 4, "its own run is done without it"
+        assert (await model.for_run("R-3").fill(Summary, task(), within=100)).judged

@@ -113,3 +113,15 @@ def test_a_reason_that_quotes_the_model_is_safe_to_print() -> None:
 
 def test_the_contract_of_a_shape_is_made_once() -> None:
     assert schema_of(HandoverRequest) is schema_of(HandoverRequest)
+
+
+@pytest.mark.parametrize(
+    ("shape", "answer"),
+    [
+        (Summary, {"summary": "Two sentences at most."}),
+        (Draft, {"claims": [{"passage": 1, "quote": "Its words, letter by letter.", "text": "Press."}]}),
+    ],
+)
+def test_a_description_of_a_field_is_no_value_of_it(shape: type[msgspec.Struct], answer: Any) -> None:
+    with pytest.raises(Malformed, match="nothing but the description of its field"):
+        schema_of(shape).decode(msgspec.json.encode(answer).decode())

@@ -1,5 +1,6 @@
 """What a user sets for the models: own parameters, own rules, a model an agent; and what a server's cache finds."""
 
+import itertools
 from pathlib import Path
 
 import msgspec
@@ -62,6 +63,15 @@ def test_agents_that_answer_share_a_beginning_that_servers_cache() -> None:
         schema = schema_of(shape).text
         common = roster[name].instructions + prompt.RULE + prompt.SCHEMA + schema
         assert estimate(common.encode()) >= COMMON_TOKENS, name
+
+
+def test_specialists_of_a_family_share_the_beginning_of_what_they_are_told() -> None:
+    roster = load_roster(Settings(agents=AgentsSettings(organisation="Halyard Ltd")))
+    for one, other in (("worker", "network"), ("legal_research", "case_analysis")):
+        first, second = roster[one].instructions, roster[other].instructions
+        common = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
+        assert first.startswith("You work for Halyard Ltd.")
+        assert common > 0.5 * len(first), one
 
 
 def test_evidence_is_written_before_what_rests_on_it_and_nothing_is_referred_to() -> None:

@@ -68,11 +68,14 @@ def claim(passage: int, quote: str) -> Step:
     return says({"claims": [{"text": quote, "passage": passage, "quote": quote}], "pass_on": None})
 
 
+APPROVED = says({"verdicts": [{"number": 1, "verdict": "entailed"}]})
+
+
 @pytest.mark.req("LG-4", "LG-8", "LG-9")
 async def test_an_article_that_a_model_looks_up_by_itself_is_cited_in_its_standard_form(tmp_path: Path) -> None:
     look_up = calls(("regulation_search", '{"query": "《租赁法》第九条", "fields": [], "on": ""}'))
 
-    outcome, bodies = await ask(tmp_path, ASKED, look_up, claim(9, NINTH))
+    outcome, bodies = await ask(tmp_path, ASKED, look_up, claim(9, NINTH), APPROVED)
 
     assert [each["function"]["name"] for each in bodies[0]["tools"]] == ["regulation_search"]
     assert NINTH in bodies[1]["messages"][-1]["content"]
@@ -89,8 +92,9 @@ async def test_an_agent_is_asked_with_its_own_model_prompt_and_tools_and_told_wh
     async with opened(tmp_path, claim(1, "出租人应当提前三十日通知承租人收回房屋。"), agents=agents) as (node, server):
         spec = node.roster.of("legal")["legal_research"]
         await (await node.submit(Ticket(text=ASKED, workflow="legal"))).outcome()
-        (body,) = server.bodies
+        body, *readings = server.bodies
 
+    assert {each["model"] for each in readings} == {"a-larger-one"}
     system, user = body["messages"][0]["content"], body["messages"][1]["content"]
     assert body["model"] == "a-larger-one"
     assert spec.instructions.split("\n")[0] in system
@@ -123,7 +127,8 @@ async def test_a_quote_that_is_not_in_what_the_model_looked_up_is_not_shown(tmp_
 
     outcome, _ = await ask(tmp_path, ASKED, look_up, claim(2, "押金不得超过三个月的租金。"))
 
-    assert outcome.status == "not_found"
+    assert outcome.status == "suggested", "what the question names is quoted instead"
+    assert "押金不得超过三个月的租金" not in str(outcome)
 
 
 @pytest.mark.req("LG-23", "LG-25")

@@ -158,7 +158,7 @@ def test_a_model_server_that_is_not_there_is_said_with_the_remedy() -> None:
         (
             {"choices": [{"message": {"content": "Hello!"}}]},
             "warning",
-            "was asked twice and did not give the JSON object that was asked for",
+            "was asked again and did not give the JSON object that was asked for",
         ),
         ({"error": {"message": "model 'small-model' not found", "code": 404}}, "warning", "has no model small-model"),
     ],
