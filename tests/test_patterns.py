@@ -113,7 +113,7 @@ def test_each_place_of_the_tree_gives_its_pattern(tmp_path: Path, process: Killa
 
     for file, words in (
         ("runtime/intake/html_text.py", r're.sub(r"\s+"'),  # within a function
-        ("actors/extractive/decompose.py", "_TOGETHER = "),  # of a module, by way of the helper
+        ("actors/research/comparison.py", "_LEADS = "),  # of a module, by way of the helper
         ("actors/legal/intent_rules.py", "re.compile(f"),  # of data
         ("runtime/agent_files.py", "Meta(pattern="),  # of a type
     ):

@@ -19,27 +19,17 @@ THINGS = 6
 THING_WORDS = 6
 TASK_CHARACTERS = 2000
 
-_SAID = r"[^.?!;:？。；：]{2,200}?"
-_FORMS = (
-    compile_words(
-        rf"\b(?:compar(?:e|ing)|differences?\s+between|comparison\s+(?:of|between))\s+(?P<things>{_SAID})"
-        rf"(?:\s*,?\s+(?:in\s+terms\s+of|with\s+regard\s+to|regarding|on|by)\s+(?P<on>{_SAID}))?\s*(?:[.?!;:]|$)",
-        re.IGNORECASE,
-    ),
-    compile_words(
-        rf"\bhow\s+do(?:es)?\s+(?P<things>{_SAID})\s+(?:differ|compare)\b(?:\s+(?:in|on|by)\s+(?P<on>{_SAID}))?"
-        r"\s*(?:[.?!;:]|$)",
-        re.IGNORECASE,
-    ),
-    compile_words(
-        r"(?:^|[.?!:]\s+)(?P<things>[^.?!;:]{1,60}?(?:\s+(?:vs\.?|versus)\s+[^.?!;:]{1,60}?){1,5})\s*"
-        rf"(?::\s*(?P<on>{_SAID})(?=[.?!;]|$)|[.?!;:]|$)",
-        re.IGNORECASE,
-    ),
-    compile_words(rf"(?:比较|对比)(?P<things>[^，。？的]{{3,60}})(?:的(?P<on>{_SAID})(?=[。？]|$))?"),
-    compile_words(r"(?P<things>[^，。？\s]{1,20}[和与][^，。？的有\s]{1,20})(?:的|有什么|之间的)?(?:区别|差异|不同)"),
-    compile_words(r"(?P<things>[^\s,.]{1,20}(?:와|과)\s+[^\s,.]{1,20}?)(?:을|를|의)?\s+(?:차이|비교)"),
+SENTENCE_CHARACTERS = 300
+
+_SENTENCE = re.compile(r"(?<=[?!;？。；！\n])|(?<=\.)(?=\s)(?<!vs\.)")
+_LEADS = compile_words(
+    r"\b(?:compar(?:e|ing)|differences?\s+between|comparison\s+(?:of|between))\s|比较|对比", re.IGNORECASE
 )
+_ASKS_HOW = compile_words(r"\bhow\s+do(?:es)?\s", re.IGNORECASE)
+_DIFFER = compile_words(r"\s(?:differ|compare)\b(?:\s+(?:in|on|by)\s)?", re.IGNORECASE)
+_VERSUS = compile_words(r"\s(?:vs\.?|versus)\s", re.IGNORECASE)
+_ON = compile_words(r",?\s(?:in\s+terms\s+of|with\s+regard\s+to|regarding|on|by)\s|的", re.IGNORECASE)
+_DIFFERENCE = re.compile(r"(?:的|有什么|之间的)?(?:区别|差异|不同)|(?:을|를|의)?\s(?:차이|비교)")
 _BETWEEN = compile_words(
     r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|with|to|vs\.?|versus)\s+|[、和与]|(?:와|과)\s+", re.IGNORECASE
 )
@@ -61,14 +51,34 @@ class Compared(NamedTuple):
 
 def find_compared(task: str) -> Compared:
     """What a task compares, and on what, where it says so in so many words."""
-    text = " ".join(task[:TASK_CHARACTERS].split())
-    found = next((match for form in _FORMS if (match := form.search(text))), None)
-    if found is None:
-        return Compared()
-    sides, on = _list(found["things"]), found.groupdict().get("on") or ""
-    if len({terms(each) or each for each in sides}) < max(2, len(sides)) or any(map(_NO_NAME.search, sides)):
-        return Compared()
-    return Compared(sides, _list(on) if on else ())
+    for sentence in _SENTENCE.split(task[:TASK_CHARACTERS]):
+        things, on = _take_apart(" ".join(sentence.split())[:SENTENCE_CHARACTERS].rstrip(" .?!;？。；！"))
+        sides = _list(things)
+        names = len({terms(each) or each for each in sides}) == len(sides) > 1
+        if names and not any(map(_NO_NAME.search, sides)):
+            return Compared(sides, _list(on))
+    return Compared()
+
+
+def _take_apart(sentence: str) -> tuple[str, str]:
+    """The things that a sentence compares, and what it compares them on, each as a list in words; empty: none."""
+    if found := _LEADS.search(sentence):
+        things, _, on = _split(_ON, sentence[found.end() :])
+        return things, on
+    if (found := _ASKS_HOW.search(sentence)) and _DIFFER.search(sentence, found.end()):
+        things, _, on = _split(_DIFFER, sentence[found.end() :])
+        return things, on
+    if _VERSUS.search(sentence):
+        things, _, on = sentence.partition(":")
+        return things, on
+    things, sign, _ = _split(_DIFFERENCE, sentence)
+    return (things, "") if sign else ("", "")
+
+
+def _split(at: re.Pattern[str], text: str) -> tuple[str, str, str]:
+    """As `str.partition`, at the first match."""
+    found = at.search(text)
+    return (text[: found.start()], found.group(), text[found.end() :]) if found else (text, "", "")
 
 
 def _list(text: str) -> tuple[str, ...]:
