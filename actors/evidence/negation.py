@@ -21,14 +21,6 @@ _NOBODY_BUT = re.compile(
     re.IGNORECASE,
 )
 """These allow, as "only" does."""
-_CONDITION = re.compile(
-    r"\b(?:if|when|unless|wenn|falls|si|cuando)\b[^,;.]{0,400}[,;]|(?:如果|若)[^，,]{0,100}[，,]|\S{0,40}\s?(?:않으|못하|없으)면",
-    re.IGNORECASE,
-)
-_REASON = re.compile(
-    r"^(?:since|because|as|otherwise|so|weil|da|denn|sonst|car|parce|sinon|porque|ya que|因为|否则|因為)\b",
-    re.IGNORECASE,
-)
 _AND = re.compile(r"\b(?:and|or|und|oder|et|ou|y|o)\b|[,;]")
 _REPLY = re.compile(r"^\s*(?:no|nein|non|不是?|아니(?:요|오)|いいえ)\s*[:,;.—–，。：]\s*", re.IGNORECASE)
 """An answer to a question, which denies what was asked rather than what the answer says."""
@@ -58,8 +50,6 @@ _NEEDLESS = re.compile(
 )
 _WORD = re.compile(r"\w+(?:['’]\w+)?|[,;]")
 LEADING = len("but ")
-BEHIND = 12
-"""Characters behind a word in which a negation of it may follow: "startet nicht", "삭제되지 않"."""
 _BY_ITSELF = re.compile(r"\bautomat\w*|\bby (?:it|them)sel(?:f|ves)\b|\bvon selbst\b|自动|자동")
 _WITHOUT = re.compile(r"\b(?:without|ohne|sans|sin)\s+\w+")
 """A circumstance, which denies nothing of what is said of it."""
@@ -143,23 +133,6 @@ def drops_denial(text: str, quote: str) -> str:
             if about in near and words and common_terms(words, said) == words:
                 return f"its quote denies ({_snippet(about)}) what it affirms"
     return ""
-
-
-def denies_throughout(quote: str) -> bool:
-    """Whether a quote denies something in all that it says, conditions and reasons aside."""
-    said = [each for each in clauses(_CONDITION.sub("", _prepare(quote))) if not _REASON.match(each)]
-    return bool(said) and all(_NEGATION.search(each) for each in said)
-
-
-def hinders(text: str) -> bool:
-    """Whether a text denies, forbids, avoids, limits or excepts anything."""
-    return _denies(text) or bool(_BOUNDED.search(text))
-
-
-def is_word_denied(clause: str, start: int, end: int) -> bool:
-    """Whether a word of a clause is denied: by what stands right before it, or behind it in other languages."""
-    before = _AND.split(clause[:start])[-1]
-    return has_negation(before) or bool(_NEGATION.search(clause[end : end + BEHIND]))
 
 
 _ASKED = terms("need needed needs necessary required require")

@@ -16,7 +16,6 @@ SENTENCES = {
     "lost_date": "ein Datum weicht ab",
     "lost_name": "ein Name kommt dort nicht vor",
     "lost_number": "eine Zahl weicht ab",
-    "lost_contrary": "die Quelle sagt das Gegenteil",
     "lost_denial": "eine Verneinung weicht ab",
     "lost_unsaid": "die Quelle sagt das nicht",
     "lost_otherwise": "die Quelle sagt etwas anderes",

@@ -18,7 +18,6 @@ SENTENCES = {
     "lost_date": "a date differs",
     "lost_name": "a name does not stand there",
     "lost_number": "a number differs",
-    "lost_contrary": "the source says the contrary",
     "lost_denial": "what is denied differs",
     "lost_unsaid": "the source does not say it",
     "lost_otherwise": "the source says otherwise",

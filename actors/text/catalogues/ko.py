@@ -16,7 +16,6 @@ SENTENCES = {
     "lost_date": "날짜가 다름",
     "lost_name": "원문에 없는 이름",
     "lost_number": "숫자가 다름",
-    "lost_contrary": "출처의 내용과 반대됨",
     "lost_denial": "부정하는 내용이 다름",
     "lost_unsaid": "출처에 없는 내용",
     "lost_otherwise": "출처의 내용과 다름",

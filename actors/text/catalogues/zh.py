@@ -16,7 +16,6 @@ SENTENCES = {
     "lost_date": "日期不一致",
     "lost_name": "原文中没有这个名称",
     "lost_number": "数字不一致",
-    "lost_contrary": "与来源的说法相反",
     "lost_denial": "否定之处不一致",
     "lost_unsaid": "来源没有这样说",
     "lost_otherwise": "来源的说法不同",
