@@ -27,6 +27,7 @@ from runtime.config import ConfigError, load
 from runtime.families import FAMILIES
 from runtime.families import helpdesk as helpdesk_family
 from runtime.families.limits import configure
+from runtime.memory.ticket_text import digest
 from runtime.node import Busy, Node, RunHandle
 from runtime.settings import RunSettings, ServerSettings, Settings, StorageSettings
 from runtime.storage.errors import StorageError
@@ -55,10 +56,10 @@ async def opened(folder: Path, model: Any = None, knowledge: Any = None, **secti
     node.models = model or Model()  # type: ignore[assignment] # they are ports
     node.knowledge = knowledge or Knows()
     node.memory.documents = None  # the passages of its knowledge stand in no index
-    same = node.memory._same
+    same = node.memory._find_same
 
     async def recall(text: str, *, within: float) -> Recall:
-        return await same(text, math.inf) or Recall("miss")
+        return await same(text, digest(text), math.inf) or Recall("miss")
 
     node.memory.recall = recall  # type: ignore[method-assign] # the same texts only: no process is needed for that
     try:
