@@ -10,12 +10,12 @@ import msgspec
 import structlog
 
 from actors.evidence.claims import Citation, Resolution
-from actors.ports import PortFailed, Recall
+from actors.ports import Documents, PortFailed, Recall
 from actors.text.languages import guess_language
 from runtime.embeddings.embedder import Embedder, EmbeddingFailed
 from runtime.memory.job_results import NOTHING_LEARNT, Learnt, Looked
 from runtime.memory.provenance import explain_origin, tell_day, tell_origin
-from runtime.memory.staleness import Basis, Documents, EarlierAnswer, KeptAnswer, choose_basis, find_basis, find_reasons
+from runtime.memory.staleness import Basis, EarlierAnswer, KeptAnswer, choose_basis, find_basis, find_reasons
 from runtime.memory.ticket_text import READ_CHARACTERS, Digest, digest, whole
 from runtime.processes.pool import WorkError, Workers
 from runtime.settings import MemorySettings
