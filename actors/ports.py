@@ -120,9 +120,18 @@ class Knowledge(Protocol):
         """
 
 
-class Documents(Protocol):
+class Documents(Knowledge, Protocol):
+    """Knowledge that stands in documents, as it is now."""
+
     async def find_named(self, text: str, *, within: float) -> NamedDocument | None:
         """The document that a text names by its file; None: it names none, or several alike. Raises `PortFailed`."""
+
+    async def digest_sections(self, quotes: Sequence[tuple[str, str]], *, within: float) -> list[str]:
+        """
+        For each quote of a document a digest of the section that it stands in; empty where it stands nowhere any more.
+
+        :raises PortFailed: they cannot be read now.
+        """
 
 
 class Recall(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

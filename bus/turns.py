@@ -1,7 +1,8 @@
 """Says whose turn it is: from `begin` to `end` the thread does the work of one bus and nothing else's."""
 
 import asyncio
-from collections.abc import Coroutine
+import contextlib
+from collections.abc import Coroutine, Iterator
 from contextvars import ContextVar
 from typing import Any, Protocol
 
@@ -43,17 +44,34 @@ class Stepwise(Coroutine[Any, Any, Any]):
     def close(self) -> None:
         self._work.close()
 
-    def __await__(self) -> Any:
-        return self._work.__await__()
+    def __await__(self) -> "Stepwise":
+        return self
+
+    def __iter__(self) -> "Stepwise":
+        return self
+
+    def __next__(self) -> Any:
+        return self.send(None)
 
 
-def mark_tasks(loop: asyncio.AbstractEventLoop) -> None:
-    """Have the tasks that an actor starts for its work, such as those of `gather`, count as turns of its bus."""
+@contextlib.contextmanager
+def mark_tasks(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    """
+    Have the tasks that an actor starts for its work, such as those of `gather`, count as turns of its bus.
 
-    def make(loop: asyncio.AbstractEventLoop, work: Any, context: Any = None) -> "asyncio.Task[Any]":
-        turns = TURNS.get() if context is None else context.get(TURNS)
+    A task factory that the loop has already goes on making the tasks.
+    """
+    before = loop.get_task_factory()
+
+    def make(loop: asyncio.AbstractEventLoop, work: Any, **more: Any) -> Any:
+        turns = TURNS.get() if (context := more.get("context")) is None else context.get(TURNS)
         if turns is not None and asyncio.iscoroutine(work) and type(work) is not Stepwise:
             work = Stepwise(turns, work)
-        return asyncio.Task(work, loop=loop, context=context)
+        return asyncio.Task(work, loop=loop, **more) if before is None else before(loop, work, **more)
 
     loop.set_task_factory(make)
+    try:
+        yield
+    finally:
+        if loop.get_task_factory() is make:  # whoever came later keeps theirs
+            loop.set_task_factory(before)

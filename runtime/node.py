@@ -1,5 +1,6 @@
 """One process of Terminus: its ports, its storage, and what may be asked of its runs."""
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import cached_property
@@ -17,6 +18,7 @@ from actors.reporting.report import Report
 from actors.text.languages import guess_language
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Case
+from bus.turns import mark_tasks
 from runtime import families
 from runtime.agent_folder import load_roster
 from runtime.chosen_places import check_choice
@@ -113,12 +115,13 @@ class Node:
         except OSError as error:
             what = f"The storage folder {safe(settings.storage.folder)} cannot be used: {error.strerror}"
             raise PortFailed(f"{what}. Mend it, or set [storage] folder to another.") from error
-        try:
-            await node.effects.sweep(SWEPT)
-            await node.runs.settle_dead()
-            yield node
-        finally:
-            await node.close()
+        with mark_tasks(asyncio.get_running_loop()):
+            try:
+                await node.effects.sweep(SWEPT)
+                await node.runs.settle_dead()
+                yield node
+            finally:
+                await node.close()
 
     async def warm(self) -> None:
         """Have the sentence model loaded in all worker processes, if there is one."""

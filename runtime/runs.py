@@ -3,8 +3,9 @@
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
+from typing import Any, TypeVar
 
 import msgspec
 import structlog
@@ -14,6 +15,7 @@ from actors.workflow.outcome import Outcome
 from actors.workflow.run_end import log_end
 from actors.workflow.tables import Case, Workflow
 from bus.dispatcher import dispatcher_of
+from bus.turns import Stepwise
 from runtime.actions import find_owners, make_ownership, make_records, note, who_acts
 from runtime.run import LiveRun, ResumeState
 from runtime.run_handle import FollowedRun, Handle, RunHandle
@@ -28,6 +30,7 @@ from runtime.tracing.trace_id import make_trace_id
 
 log = structlog.get_logger()
 
+T = TypeVar("T")
 Begin = Callable[[str, Workflow, Case, ResumeState | None, str], Awaitable[LiveRun]]
 
 TRIES = 3
@@ -231,7 +234,7 @@ class Runs:
         if not await self._journal.store.claim(stored, self._owner.token):
             return None
         try:
-            replayed = await self._journal.resume_state(stored)
+            replayed = await self._replay(stored)
         except JournalDamaged as error:
             log.error("run.lost", run=stored.id, error=str(error))  # noqa: TRY400 - a sentence says it all
             self._give_up(stored)
@@ -245,11 +248,20 @@ class Runs:
 
     async def _try_alone(self, suspect: Suspect) -> LiveRun:
         """Go on with a run that was kept waiting, which counts as its time."""
-        return await self._resume_run(suspect.stored, await self._journal.resume_state(suspect.stored))
+        return await self._resume_run(suspect.stored, await self._replay(suspect.stored))
+
+    async def _replay(self, stored: StoredRun) -> ResumeState:
+        """Where a run stands. A process that dies of its journal died of this run."""
+        return await self._mark(stored.id, self._journal.resume_state(stored))
+
+    def _mark(self, run_id: str, work: Coroutine[Any, Any, T]) -> Awaitable[T]:
+        """Work for a run that is not on its bus, as turns of it."""
+        return Stepwise(self._owner.mark.turns_of(run_id), work)
 
     async def _resume_run(self, stored: StoredRun, replayed: ResumeState) -> LiveRun:
         log.info("run.resumed", run=stored.id, ticket=stored.ticket, seconds=round(replayed.elapsed, 1))
-        return await self._work(stored.id, replayed.flow, replayed.run.case, replayed, stored.trace)
+        begun = self._work(stored.id, replayed.flow, replayed.run.case, replayed, stored.trace)
+        return await self._mark(stored.id, begun)
 
     def _give_up(self, stored: StoredRun) -> None:
         outcome = self._journal.give_up(stored)
@@ -281,7 +293,7 @@ class Runs:
     async def _record_death(self, run_id: str, token: str) -> None:
         log.warning("process.died", at_work_on=run_id, owner=token)
         with contextlib.suppress(JournalDamaged):  # whoever takes it over gives it up
-            await self._journal.record_death(run_id)
+            await self._mark(run_id, self._journal.record_death(run_id))
 
     async def note(self, what: str, run: str) -> None:
         """Keep that whoever acts did this to a run."""

@@ -1,6 +1,7 @@
 """Puts runs to work: the ports and agents of their family, and the runs within them."""
 
 import asyncio
+import contextlib
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,6 +16,7 @@ from runtime.child_workflow import Children, ChildRun
 from runtime.families.family import ChildRole, FamilyRuns, RunDependencies, SharedPorts
 from runtime.replay.recorded_port import RecordedActors, RecordedSharedPorts, record_ports
 from runtime.run import LiveRun, ResumeState
+from runtime.settings import ConfigError
 from runtime.storage.effects import Effects, ModelAccount
 from runtime.storage.errors import UnknownRun
 from runtime.tracing.run_trace import RunTrace, load_steps
@@ -46,16 +48,20 @@ class Wiring:
         return runs
 
     async def load_families(self) -> None:
-        """Import what runs of any family need, so that no ticket waits for it."""
-        for family in self._node.families.values():
-            await asyncio.to_thread(family.load)
+        """Have what runs of any family need, so that no ticket waits for it."""
+        for workflow in self._node.families:
+            with contextlib.suppress(ConfigError):  # its first ticket says so
+                await self._prepare(workflow)
+
+    async def _prepare(self, workflow: str) -> None:
+        if workflow not in self._runs:
+            await asyncio.to_thread(self._node.families[workflow].prepare, self._node.settings)
 
     async def begin(
         self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None, trace_id: str
     ) -> LiveRun:
         """Put an outermost run to work that is durable."""
-        if flow.name not in self._runs:  # in the loop, it would hold up all others meanwhile
-            await asyncio.to_thread(self._node.families[flow.name].load)
+        await self._prepare(flow.name)
         runs, effects = self.runs_of(flow.name), await self._open_effects(run_id, replayed)
         trace = await self._open_trace(run_id, replayed)
         interceptor = None if replayed else self._node.recorders.begin(run_id)
@@ -134,6 +140,7 @@ class Wiring:
             replayed = await journal.resume_state(stored)
             flow, case = replayed.flow, replayed.run.case
         children = Children(replayed.children if replayed else ())
+        await self._prepare(flow.name)
         runs, own = self.runs_of(flow.name), above._replace(run=run_id, children=children)
         if flow.name != workflow:  # one of the same family goes on with what the run above it has got
             effects = await self._open_effects(run_id, replayed)

@@ -7,6 +7,7 @@ import msgspec
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.dedup import hash_of
 from actors.evidence.passages import Passage, Span
+from actors.evidence.shortfalls import Shortfall
 from actors.evidence.sources import Entities, FailedSource, Original, Page, SearchResult, Statement
 from actors.reporting.report import Chart, Report, ReportSection, ReportSentence, SourceEntry, Table
 from actors.research import models as r
@@ -107,6 +108,7 @@ def a_case(**more: Any) -> ResearchCase:
         "rounds": 2,
         "partial": "The time for reading was over.",
         "unavailable": ("web search",),
+        "incomplete": (Shortfall("source_failed", "web search"), Shortfall("no_meaning", "It is | down.")),
         "resolution": Resolution(f"{FACT} [1]", (Citation(1, HARBOR, "Limits", "Limits", FACT, 10, 53),)),
         "summary": FACT,
         "report": a_report(),

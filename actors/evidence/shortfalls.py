@@ -1,11 +1,11 @@
 """What a search did not look at: carried from where it happened to the outcome, so that nobody takes it for a fact."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 import msgspec
 
-from actors.text.catalogue import say
+from actors.text.catalogue import say, say_name
 
 Code = Literal["no_meaning", "no_vectors", "source_failed", "cut_short"]
 """
@@ -31,6 +31,13 @@ class Searched(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def merge_shortfalls(*lists: Iterable[Shortfall]) -> tuple[Shortfall, ...]:
     """All of them, each once."""
     return tuple(dict.fromkeys(each for one in lists for each in one))
+
+
+def name_sources(incomplete: Iterable[Shortfall], language: str) -> Iterator[Shortfall]:
+    """The same with sources as people call them, where tools tell them by keys of the catalogue."""
+    for each in incomplete:
+        named = each.code == "source_failed"
+        yield msgspec.structs.replace(each, detail=say_name(each.detail, language)) if named else each
 
 
 def name_shortfalls(incomplete: Iterable[Shortfall], language: str) -> str:

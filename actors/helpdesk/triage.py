@@ -12,7 +12,7 @@ from actors.text.truncate import shorten
 from actors.text.word_patterns import compile_words
 from actors.workflow.earlier_messages import NEXT_MESSAGE, EarlierMessage
 
-CHARACTERS = 20_000
+CHARACTERS, MOST_LINES = 20_000, 2000
 """So much of a ticket is looked at."""
 QUESTION_CHARACTERS = 2000
 SIGNATURE_LINES = 8
@@ -138,7 +138,8 @@ def is_of_ticket(asked: str, text: str, said_before: Sequence[EarlierMessage]) -
 
 def question(ticket: str) -> str:
     """The ticket without headers, quoted replies, greetings, signatures and thanks, in the person's own words."""
-    messages = ticket[:CHARACTERS].replace("\r\n", "\n").split(NEXT_MESSAGE)
+    lines = ticket[:CHARACTERS].replace("\r\n", "\n").split("\n")[:MOST_LINES]
+    messages = "\n".join(lines).split(NEXT_MESSAGE)
     text = "\n\n".join(filter(None, map(_find_question, messages)))
     return (text or ticket.strip())[:QUESTION_CHARACTERS]
 

@@ -11,7 +11,7 @@ from actors.drafting.checking import CheckedDraft, DraftChecker, say_lost
 from actors.drafting.watched_draft import WatchedDraft
 from actors.evidence.claims import CLAIMS, Resolution
 from actors.evidence.passages import SearchHits
-from actors.evidence.shortfalls import explain_shortfalls, merge_shortfalls
+from actors.evidence.shortfalls import explain_shortfalls, merge_shortfalls, name_sources
 from actors.evidence.trace_steps import AnswerStep
 from actors.legal.answer_form import AnswerForm, Choices
 from actors.legal.case_table import explain_missing
@@ -153,7 +153,7 @@ class Specialist(Actor[AnswerQuestion]):
         if resolution is None and found.unavailable and not found.hits.passages:
             raise PortFailed(say("legal_unread", asked.language, what=", ".join(found.unavailable)))
         document = filled.document if isinstance(filled.document, Document) else None
-        incomplete = merge_shortfalls(found.hits.incomplete, filled.incomplete)
+        incomplete = merge_shortfalls(found.hits.incomplete, name_sources(filled.incomplete, asked.language))
         nothing = found.why or say("legal_nothing", asked.language)
         if incomplete:
             key = "search_incomplete" if found.why else "nothing_found_yet"

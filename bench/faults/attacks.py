@@ -14,7 +14,7 @@ from typing import NamedTuple
 import aiohttp
 
 from bench.answer import index, text
-from bench.faults import hostile
+from bench.faults import strangers
 from bench.faults.callers import Callers, together
 from bench.faults.daemon import ROOT, Daemon, daemon
 from bench.faults.hazards import FREEZE, POISON, Probes, count_stalls, equip, presses
@@ -282,11 +282,11 @@ async def frozen(sizes: Sizes, folder: Path) -> Figures:
 ATTACKS: dict[str, Attack] = {
     "usage": usage, "disk": disk, "twins": twins, "clock": clock, "kills": kills, "revoked": revoked,
     "poison": poison, "frozen": frozen,
-    "dashes": lambda _, folder: hostile.dashes(folder),
-    "blanks": lambda _, folder: hostile.blanks(folder),
-    "leftover-tag": lambda _, folder: hostile.leftover_tag(folder),
-    "follow-up": lambda _, folder: hostile.follow_up(folder),
-    "backlog": lambda sizes, folder: hostile.backlog(folder, sizes.backlog),
+    "dashes": lambda _, folder: strangers.dashes(folder),
+    "blanks": lambda _, folder: strangers.blanks(folder),
+    "leftover-tag": lambda _, folder: strangers.leftover_tag(folder),
+    "follow-up": lambda _, folder: strangers.follow_up(folder),
+    "backlog": lambda sizes, folder: strangers.backlog(folder, sizes.backlog),
 }  # fmt: skip
 
 

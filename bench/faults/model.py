@@ -31,7 +31,7 @@ def _say(it: Asked) -> Any:
             return {
                 "intent": "question",
                 "urgency": "normal",
-                "question": it.material["ticket"][:500],
+                "question": it.material.get("ticket", "")[:500],
                 "language": "en",
             }
         case "Draft":

@@ -3,7 +3,7 @@
 import contextlib
 import functools
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -162,6 +162,21 @@ def _remember(text: str) -> object:
     return ticket_text.digest(text), ticket_text.script(text), ticket_text.terms(text)
 
 
+def _learn_and_recall(text: str) -> object:
+    """What the memory's model learns with a ticket among others, and what it then says of it."""
+    import numpy as np
+
+    from runtime.memory.neighbours import arrange
+    from runtime.memory.ticket_text import terms
+
+    said = [terms(f"My VPN drops for the {number}. time today") for number in range(20)]
+    said += [terms(text), terms(text[len(text) // 2 :])]
+    answer = np.arange(len(said), dtype=np.int32) // 2
+    _, model = arrange(said, answer, len(said), np.zeros((len(said), 0), np.int8))
+    ticket = model.see(terms(text), b"")
+    return model.weigh(ticket), model.most_alike(ticket) if terms(text) else None
+
+
 def _cite_law(text: str) -> object:
     from actors.statutes.jurisdiction import load_jurisdictions
     from actors.statutes.question_day import find_question_day
@@ -270,6 +285,7 @@ DOORS = (
     Door("a claim against its passage", _check_claim, 3000),
     Door("secrets and addresses taken out", _redact, 1500),
     Door("a ticket as the memory sees it", _remember, 1000),
+    Door("the memory's model", _learn_and_recall, 1000),
     Door("articles of laws", _cite_law, 1000),
     Door("a search of the laws", _search_law, 2000),
     Door("a contract's clauses", _read_contract, 5000),
@@ -286,18 +302,10 @@ DOORS = (
 )
 
 
-def try_door(door: str, middle: str) -> Growth:
-    """What one kind of text costs a door."""
-    enter, sizes = _open(door), SIZES_OF_FILES if door in FILES else SIZES
+def try_door(door: str, middle: str, sizes: Sequence[int] = ()) -> Growth:
+    """What one kind of text costs a door, of so many characters; none: of as many as it is worth to wait for."""
+    enter, sizes = _open(door), sizes or (SIZES_OF_FILES if door in FILES else SIZES)
     return max(measure(enter, functools.partial(_repeat, MIDDLES[middle], end), middle, sizes) for end in ENDS)
-
-
-def time_door(door: str, middle: str, characters: int) -> float:
-    """Milliseconds of CPU that a text takes."""
-    enter = _open(door)
-    return max(
-        measure(enter, functools.partial(_repeat, MIDDLES[middle], end), middle, (characters,))[1] for end in ENDS
-    )
 
 
 @functools.cache

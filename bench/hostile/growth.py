@@ -14,12 +14,12 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SERVE = "import sys; from bench.hostile.growth import serve; serve(int(sys.argv[1]))"
 SIZES = (2_000, 4_000, 8_000, 16_000)
 """Characters at which the growth is taken."""
-LARGER = (8_000, 16_000, 32_000, 64_000)
+LARGER = (16_000, 32_000, 64_000, 128_000)
 """Where what looked too fast is measured again: there a square shows, and chance does not."""
-STEPS = (60, 250, 2_000)
+STEPS = (60, 250, 2_000, 8_000)
 """Characters at which a text is looked at first, so that what never ends is noticed early."""
-NOTICED = 0.001
-"""Seconds: below, at the last of the steps, no text is worth a measurement."""
+NOTICED = 0.000_5
+"""Seconds: below, at the last of the steps, no text is worth a measurement: a square takes 0.1 s for 128,000 then."""
 ENOUGH = 0.3
 """Seconds: a measurement that took longer is not repeated, and no larger one is made."""
 LOOKED_AT = 3.0
@@ -28,10 +28,12 @@ SLOWEST = 3
 """So many texts of those that were looked at are measured."""
 FAST = 1.5
 """Above this exponent a growth is no longer taken for a linear one: n log n has 1.1, a square 2."""
+SUSPECT = 1.2
+"""Above this one it is measured again: where a line costs more than a square at first, the square wins later."""
 MOST = 500.0
 """Milliseconds of CPU that 16,000 characters may take a pattern: they grow with their text, but by too much."""
-WEIGHTY = 100.0
-"""Milliseconds."""
+WEIGHTY = 20.0
+"""Milliseconds: a growth that is told from less is one of the clock's."""
 SECONDS = 20.0
 """A process that has not answered for so long is killed."""
 
@@ -60,7 +62,7 @@ class Growth(NamedTuple):
 
     @property
     def is_fast(self) -> bool:
-        """Whether it is worse than linear, and of weight: a square below this would be nothing at any size we take."""
+        """Whether it is worse than linear, and long enough to tell."""
         return self.exponent > FAST and self.milliseconds > WEIGHTY
 
 
@@ -85,7 +87,7 @@ def find_worst(call: Callable[[Any], object], makes: Mapping[str, Callable[[int]
     worst = QUICK
     for _, told in slow[:SLOWEST]:
         found = measure(call, makes[told], told, SIZES)
-        if found.exponent > FAST and found.milliseconds < ENOUGH * 1000:
+        if found.exponent > SUSPECT and found.milliseconds < ENOUGH * 1000:
             found = measure(call, makes[told], told, LARGER)
         worst = max(worst, found)
         if worst.is_fast:

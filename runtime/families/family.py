@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import msgspec
 
@@ -94,6 +94,10 @@ class FamilyRuns:
         """:param roles: who plays which role, save those that whole runs play; nobody exists before they are asked."""
         self.roles = roles
 
+    @staticmethod
+    def prepare(settings: Settings) -> None:
+        """Read what its runs need, once: in a thread, and before the first of them."""
+
     def make_ports(self, run: str, ticket: str, effects: Effects) -> Any:  # noqa: ARG002 - most families need none
         """The ports of one run, which those of the same family within it share."""
         return None
@@ -179,7 +183,17 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
         return self.flow.name
 
     def load(self) -> Callable[[SharedPorts], FamilyRuns]:
-        """Import what its runs need."""
+        """Import its runs."""
         module, _, name = self.runs.partition(":")
         runs: Callable[[SharedPorts], FamilyRuns] = getattr(importlib.import_module(module), name)
         return runs
+
+    def prepare(self, settings: Settings) -> None:
+        """
+        Import and read all that its runs need: in the loop it would hold up all others meanwhile.
+
+        :raises ConfigError: a file of the user's cannot be used.
+        """
+        for module in dict.fromkeys(self.answers.values()):
+            importlib.import_module(module)
+        cast("type[FamilyRuns]", self.load()).prepare(settings)

@@ -18,6 +18,7 @@ from runtime.families.legal import FIELDS
 from runtime.families.legal_sources import list_sources, make_creator, plan_form
 from runtime.replay.recorded_port import record_port
 from runtime.run import LiveRun
+from runtime.settings import Settings
 from runtime.statutes.statute_index import StatuteIndex
 from runtime.tools.shipped.create_document import list_templates
 
@@ -28,6 +29,10 @@ RESEARCH = "legal_research"
 
 class LegalRuns(FamilyRuns):
     """Its runs have no ports of their own."""
+
+    @staticmethod
+    def prepare(settings: Settings) -> None:
+        list_templates(settings.documents)
 
     def __init__(self, shared: SharedPorts) -> None:
         roster, twice = shared.roster.of(LEGAL.name), shared.settings.model.second_reading

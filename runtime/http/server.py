@@ -15,7 +15,6 @@ import structlog
 from aiohttp import web
 
 from actors.ports import PortFailed
-from bus.turns import mark_tasks
 from runtime.access.roles import Access
 from runtime.access.shares import ShareBook
 from runtime.access.tokens import TokenBook
@@ -141,7 +140,6 @@ async def serve(
     It listens before it has resumed what was running, which takes seconds when that is thousands: who asks is told.
     """
     systemd = Systemd()
-    mark_tasks(asyncio.get_running_loop())
     with _stopping() as stop, contextlib.closing(Liveness(sock, settings.server.stall_seconds)) as liveness:
 
         def beat() -> None:

@@ -1,5 +1,6 @@
 """A helpdesk behind its adapter file: believed or not, understood, polled, read and written."""
 
+import asyncio
 import datetime
 import math
 import time
@@ -195,7 +196,8 @@ class Adapter:
                 raise
             return HelpdeskTicket(id=ticket, closed=True)
         self._record("ticket", {"ticket": ticket, "fetch": answers})
-        return _assign_roles(read_ticket(self.file, ticket, answers), self.bot)
+        # Megabytes of messages, maybe as HTML, would hold the loop.
+        return _assign_roles(await asyncio.to_thread(read_ticket, self.file, ticket, answers), self.bot)
 
     async def find_tagger(self, ticket: HelpdeskTicket, tag: str) -> str:
         """Who gave a ticket a tag, as the helpdesk names people; empty: it does not tell."""

@@ -151,6 +151,10 @@ class Writes(Table, frozen=True, kw_only=True):
     """To `{person}`."""
 
 
+SIGNS: tuple[Literal["#", "!", "@"], ...] = ("#", "!", "@")
+"""Of references: a system that does not say which it reads may read all of them."""
+
+
 class Account(Table, frozen=True, kw_only=True):
     """How to ask whose the token is."""
 
@@ -217,6 +221,8 @@ class AdapterFile(Table, frozen=True, kw_only=True):
     write: Writes = Writes()
     open_status: str = ""
     solved_status: str = ""
+    references: tuple[Literal["#", "!", "@"], ...] = SIGNS
+    """The signs with which it reads texts: `#12` and `!12` as another ticket, `@name` as a person to tell."""
 
 
 def list_systems(folder: Path = PRESETS) -> list[str]:

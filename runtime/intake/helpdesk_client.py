@@ -154,20 +154,20 @@ class HelpdeskClient:
         return head | {name: fill_header(value, values) for name, value in written.items()}
 
     def _judge(self, call: Call, answer: Answer) -> Answer:
-        status, said = answer["status"], _excerpt(answer["body"])
-        where = f"{call.method} {call.path}"
+        status, where = answer["status"], f"{call.method} {call.path}"
         if status in call.conflicts:
             raise TicketChanged(f"{where}: the ticket has changed ({status}).")
         if status == 429 or status >= 500:
             wait = _read_rest(answer) if status in {429, 503} else None
             self._rests_until = time.monotonic() + (wait or 0.0)
-            raise HelpdeskUnavailable(f"{where} was answered with {status}: {said}", wait, reached=status != 429)
+            told = f"{where} was answered with {status}: {_excerpt(answer)}"
+            raise HelpdeskUnavailable(told, wait, reached=status != 429)
         if status not in call.accepts:
-            refused = HelpdeskError(f"{where} was refused with {status}: {said}")
+            refused = HelpdeskError(f"{where} was refused with {status}: {_excerpt(answer)}")
             refused.status = status
             raise refused
         if call.succeeds is not None and search(call.succeeds, answer) is not True:
-            raise HelpdeskError(f"{where} was answered with {status}, but was not done: {said}")
+            raise HelpdeskError(f"{where} was answered with {status}, but was not done: {_excerpt(answer)}")
         return answer
 
 
@@ -193,7 +193,8 @@ async def _read(response: "aiohttp.ClientResponse") -> Answer:
     return {"status": response.status, "headers": {k.lower(): v for k, v in response.headers.items()}, "body": body}
 
 
-def _excerpt(body: Any) -> str:
+def _excerpt(answer: Answer) -> str:
     """The beginning of what it said."""
+    body = answer["body"]
     text = body if isinstance(body, str) else msgspec.json.encode(body).decode()
     return " ".join(text.split())[:SAID_CHARACTERS]

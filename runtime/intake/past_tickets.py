@@ -60,7 +60,7 @@ async def replay_past(
         if reason := judge_ticket(asked, History(), settings, since).reason:
             yield PastTicket(ticket.id, ticket.subject, "left alone", reason, people=people)
         else:
-            yield await _answer(adapter.name, asked, settings, people, answer)
+            yield await _answer(adapter, asked, settings, people, answer)
 
 
 async def _list_tickets(adapter: Adapter, since: float) -> list[str]:
@@ -83,17 +83,18 @@ def sort_latest(events: Sequence[HelpdeskEvent]) -> list[HelpdeskEvent]:
 
 
 async def _answer(
-    name: str, ticket: HelpdeskTicket, settings: HelpdeskSettings, people: str, answer: Answer
+    adapter: Adapter, ticket: HelpdeskTicket, settings: HelpdeskSettings, people: str, answer: Answer
 ) -> PastTicket:
-    made = make_ticket(name, ticket, settings, 0.0)
-    made = msgspec.structs.replace(made, id=f"past.{make_id(name, ticket.id).removeprefix(PREFIX)}", origin=b"")
+    made = make_ticket(adapter.name, ticket, settings, 0.0)
+    made = msgspec.structs.replace(made, id=f"past.{make_id(adapter.name, ticket.id).removeprefix(PREFIX)}", origin=b"")
     try:
         outcome = await answer(made)
     except ServiceError as error:
         return PastTicket(ticket.id, ticket.subject, "failed", str(error), people=people)
     verdicts: dict[str, Verdict] = {"resolved": "answered", "suggested": "answered", "not_found": "not found"}
     verdict = verdicts.get(outcome.status, "failed")
-    return PastTicket(ticket.id, ticket.subject, verdict, outcome.detail, write_reply(outcome), people)
+    reply = write_reply(outcome, adapter.file.references)
+    return PastTicket(ticket.id, ticket.subject, verdict, outcome.detail, reply, people)
 
 
 def cut_at_answer(ticket: HelpdeskTicket) -> tuple[HelpdeskTicket, str]:

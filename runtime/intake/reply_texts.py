@@ -1,12 +1,14 @@
 """What is written into a ticket, for the customer or the people of the helpdesk: plain, in the ticket's language."""
 
 import re
+from collections.abc import Collection
 
 from actors.evidence.claims import Citation
 from actors.text.catalogue import say
 from actors.text.languages import guess_language
 from actors.text.normalize import unescape_markdown
 from actors.workflow.outcome import Outcome, explain_incomplete, say_headline
+from runtime.intake.adapter_file import SIGNS
 from runtime.intake.events import HelpdeskTicket
 from runtime.intake.loop_rules import Reason
 from runtime.intake.writes import make_marker
@@ -14,23 +16,30 @@ from runtime.intake.writes import make_marker
 MOST_CHARACTERS = 30_000
 DUE_CHARACTERS = 40
 """Of a time, as a helpdesk writes it."""
-REFERENCE = re.compile(r"#(?=\d)|(?<!\w)!(?=\d)|(?<=\w)#(?=[ \t]{1,2}\d)|(?<![\w/])@(?=\w)")
+REFERENCE = re.compile(
+    r"(?P<kept>\b(?:https?|ftp)://\S{1,2000}|`[^`\n]{1,300}`|^ {4}.*)"
+    r"|#(?=\d)|(?<!\w)!(?=\d)|(?<=\w)#(?=[ \t]{1,2}\d)|(?<![\w/])@(?=\w)",
+    re.MULTILINE,
+)
 """What trackers act on in a text: `#12` notes it in ticket 12, `@name` tells somebody, `!12` is GitLab's."""
 WIDE = {"#": "＃", "!": "！", "@": "＠"}
 
 
-def escape_references(text: str) -> str:
+def escape_references(text: str, signs: Collection[str] = SIGNS) -> str:
     """
     A text of which no tracker makes a reference to another ticket, or a person's name: with the wide form of the sign.
 
     It is another character that people read as the same; an invisible one beside the sign would be copied unseen. Names
-    such as `UTF-8` or `file1`, which some trackers link and none acts on, stay as they are.
+    such as `UTF-8` or `file1`, which some trackers link and none acts on, stay as they are; so do addresses and code,
+    which are no longer what they were with another character, and are copied.
+
+    :param signs: those that the system reads, by its adapter file.
     """
-    return REFERENCE.sub(lambda sign: WIDE[sign[0]], text)
+    return REFERENCE.sub(lambda found: found[0] if found["kept"] or found[0] not in signs else WIDE[found[0]], text)
 
 
-def write_reply(outcome: Outcome) -> str:
-    """To the customer: the answer, and where it stands."""
+def write_reply(outcome: Outcome, signs: Collection[str] = SIGNS) -> str:
+    """To the customer: the answer, and where it stands; `signs` as for `escape_references`."""
     if outcome.resolution is None:
         return ""
     text = unescape_markdown(outcome.resolution.text).strip()
@@ -39,10 +48,10 @@ def write_reply(outcome: Outcome) -> str:
         for each in outcome.resolution.citations
         if not re.search(rf"^\[{each.number}\] ", text, re.MULTILINE)  # it stands there, above its words
     ]
-    return escape_references("\n\n".join(filter(None, (text, "\n".join(places))))[:MOST_CHARACTERS])
+    return escape_references("\n\n".join(filter(None, (text, "\n".join(places))))[:MOST_CHARACTERS], signs)
 
 
-def write_note(outcome: Outcome, number: int, *, how: str = "", due: str = "") -> str:
+def write_note(outcome: Outcome, number: int, *, how: str = "", due: str = "", signs: Collection[str] = SIGNS) -> str:
     """
     To the people of the helpdesk: how it ended, the suggestion with the words that it rests on, and which run it was.
 
@@ -55,19 +64,19 @@ def write_note(outcome: Outcome, number: int, *, how: str = "", due: str = "") -
     parts.append(explain_incomplete(outcome, language))
     if outcome.resolution is not None:
         text = unescape_markdown(outcome.resolution.text).strip()
-        parts += [text, *(_describe_place(each, text) for each in outcome.resolution.citations)]
+        parts += [text, *(_describe_place(each, text, signs) for each in outcome.resolution.citations)]
     if outcome.status in {"error", "not_found", "cancelled"}:
         parts.append(" → ".join([each.source for each in outcome.handoffs[:1]] + [h.target for h in outcome.handoffs]))
     marker = make_marker(outcome.run, number)
-    body = escape_references("\n\n".join(each for each in (*parts, how) if each))
+    body = escape_references("\n\n".join(each for each in (*parts, how) if each), signs)
     return f"{body[: MOST_CHARACTERS - len(marker)]}\n\n{marker}"
 
 
-def write_reminder(outcome: Outcome, number: int, due: str, how: str) -> str:
+def write_reminder(outcome: Outcome, number: int, due: str, how: str, signs: Collection[str] = SIGNS) -> str:
     """To the people of the helpdesk: the ticket is due, and the suggestion waits for them; `how`: for what."""
     language = outcome.language
     parts = (say("suggestion_waits", language), _describe_due(due, language), how)
-    return "\n\n".join((*map(escape_references, parts), make_marker(outcome.run, number)))
+    return "\n\n".join((*(escape_references(each, signs) for each in parts), make_marker(outcome.run, number)))
 
 
 def describe_approval(outcome: Outcome, tag: str) -> str:
@@ -86,11 +95,12 @@ def _describe_due(due: str, language: str) -> str:
     return say("ticket_due", language, when=due[:DUE_CHARACTERS]) if due else ""
 
 
-def _describe_place(citation: Citation, text: str) -> str:
-    """Where a statement stands, and the words there unless they were just read."""
+def _describe_place(citation: Citation, text: str, signs: Collection[str]) -> str:
+    """Where a statement stands, and the words there unless they were just read; what is indented here is no code."""
     words = " ".join(citation.quote.split())
     page = citation.source
     if "://" in page:
         page = page.partition("#")[0]  # the place on a page may look like a ticket's number: `faq#12`
-    place = f"[{citation.number}] {citation.heading or citation.title}\n    {page}"
-    return place if words in " ".join(text.split()) else f"{place}\n    “{words}”"
+    place = f"[{citation.number}] {citation.heading or citation.title}\n    {escape_references(page, signs)}"
+    is_read = words in " ".join(text.split())
+    return place if is_read else f"{place}\n    “{escape_references(words, signs)}”"

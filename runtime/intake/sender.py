@@ -138,7 +138,7 @@ class Sender:
         mode = choose_mode(self._settings, origin)
         solved = self._adapter.file.solved_status if self._settings.solve else ""
         texts: dict[What, str] = {
-            "reply": write_reply(outcome),
+            "reply": write_reply(outcome, self._adapter.file.references),
             "status": solved,
             "assign": self._settings.fallback,
             "note": "",
@@ -253,9 +253,10 @@ class Sender:
         if write.what != "note":
             return write.text
         how = describe_approval(outcome, self._settings.send_tag if self._adapter.file.ticket.tags else "")
+        signs = self._adapter.file.references
         if write.reminds:
-            return write_reminder(outcome, write.number, due, how)
-        return write_note(outcome, write.number, how=how if waits else "", due=due)
+            return write_reminder(outcome, write.number, due, how, signs)
+        return write_note(outcome, write.number, how=how if waits else "", due=due, signs=signs)
 
     def _fill(self, write: Write, run: str, text: str, ticket: HelpdeskTicket) -> dict[str, Any]:
         left = [each for each in ticket.tags if each != write.text]
@@ -277,7 +278,7 @@ class Sender:
             return
         if notes and self._adapter.can("note"):
             marker = make_marker(known, 0)
-            text = f"{escape_references(said or why)}\n\n{marker}"
+            text = f"{escape_references(said or why, self._adapter.file.references)}\n\n{marker}"
             await self._adapter.write("note", ticket, {"text": text, "run": "", "key": marker})
         if self._settings.fallback and self._adapter.can("assign"):
             await self._adapter.write("assign", ticket, {"person": self._settings.fallback})

@@ -92,7 +92,9 @@ class ToolCalls:
         except InvalidArguments as error:
             return explain_arguments(tool, str(error))
         if result is None:
-            self._skipped[tool.name] = tool.title or tool.name
+            self._skipped[tool.name] = title = tool.title or tool.name
+            if tool.searches:
+                self.incomplete = merge_shortfalls(self.incomplete, [Shortfall("source_failed", title)])
             return LEFT_OUT.format(name=tool.name)
         self.document = result.document or self.document
         self.incomplete = merge_shortfalls(self.incomplete, result.incomplete)

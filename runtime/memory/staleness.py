@@ -7,14 +7,13 @@ ticket found. A section that has changed, or one that was not known then and is 
 
 import asyncio
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.earlier_answers import names_ticket
-from actors.evidence.passages import SearchHits
-from actors.ports import PortFailed
+from actors.ports import Documents, PortFailed
 from actors.text.catalogue import say
 from actors.text.truncate import shorten
 from runtime.storage.records import Served
@@ -26,24 +25,6 @@ FOUND = 10
 """So many passages that a search finds are known with an answer."""
 SHOWN = 3
 """Of so many that it finds now, none may be of a section that was not known then."""
-
-
-class Documents(Protocol):
-    """The knowledge as it is now."""
-
-    async def digest_sections(self, quotes: Sequence[tuple[str, str]], *, within: float) -> list[str]:
-        """
-        For each quote of a document a digest of the section that it stands in; empty where it stands nowhere any more.
-
-        :raises PortFailed: they cannot be read now.
-        """
-
-    async def search(self, question: str, *, within: float, limit: int | None = None) -> SearchHits:
-        """
-        What a search finds now, best first.
-
-        :raises PortFailed: they cannot be searched now.
-        """
 
 
 class Basis(msgspec.Struct, frozen=True, gc=False):

@@ -10,13 +10,13 @@ import msgspec
 import structlog
 
 from actors.evidence.claims import Citation, Resolution
-from actors.ports import PortFailed, Recall
+from actors.ports import Documents, PortFailed, Recall
 from actors.text.languages import guess_language
 from runtime.embeddings.embedder import Embedder, EmbeddingFailed
 from runtime.memory.job_results import NOTHING_LEARNT, Learnt, Looked
 from runtime.memory.provenance import explain_origin, tell_day, tell_origin
-from runtime.memory.staleness import Basis, Documents, EarlierAnswer, KeptAnswer, choose_basis, find_basis, find_reasons
-from runtime.memory.ticket_text import READ_CHARACTERS, digest, fold, whole
+from runtime.memory.staleness import Basis, EarlierAnswer, KeptAnswer, choose_basis, find_basis, find_reasons
+from runtime.memory.ticket_text import READ_CHARACTERS, Digest, digest, whole
 from runtime.processes.pool import WorkError, Workers
 from runtime.settings import MemorySettings
 from runtime.storage.port import MemoryStore
@@ -83,11 +83,12 @@ class TicketMemory:
 
     async def recall(self, text: str, *, within: float) -> Recall:
         """Decide whether an earlier resolution answers this ticket."""
-        if not fold(text):
+        if not text.strip():
             return Recall(verdict="miss", why="The ticket has no text.")
         until = asyncio.get_running_loop().time() + min(within, self._settings.lookup_seconds)
-        recalled = await self._same(text, until) or await self._similar(text, until)
-        bodies = await self._store.wrong_answers(digest(text), MOST_REJECTED)
+        same = digest(text)
+        recalled = await self._find_same(text, same, until) or await self._similar(text, until)
+        bodies = await self._store.wrong_answers(same, MOST_REJECTED)
         rejected = tuple(msgspec.msgpack.decode(body, type=Resolution).text for body in bodies)
         return msgspec.structs.replace(recalled, rejected=rejected) if rejected else recalled
 
@@ -274,11 +275,11 @@ class TicketMemory:
         self._counts = (self._counts[0] + tickets, self._counts[1] + judged)
         self.learn_if_due()
 
-    async def _same(self, text: str, until: float) -> Recall | None:
+    async def _find_same(self, text: str, same: Digest, until: float) -> Recall | None:
         """An answer to the very same text: nothing learnt is needed for it. `until`: by the loop's clock."""
-        served = await self._store.same(digest(text), MOST_SAME)
-        same = [_unpack(each, "hit", "has the same text", is_same=True) for each in served]
-        return await self._choose(same, text, until)
+        served = await self._store.same(same, MOST_SAME)
+        answers = [_unpack(each, "hit", "has the same text", is_same=True) for each in served]
+        return await self._choose(answers, text, until)
 
     async def _similar(self, text: str, until: float) -> Recall:
         try:

@@ -67,7 +67,7 @@ class Fonts:
         runs = []
         for font, group in itertools.groupby(named, key=lambda each: each[1]):
             text = "".join(character for character, _ in group)
-            runs.append(Run(text, font) if font else Run("".join(f"[U+{ord(each):04X}]" for each in text), main))
+            runs.append(Run(text, font) if font else Run(_name(text), main))
         return runs
 
     def _font(self, character: str, main: str, *, kana: bool) -> str:
@@ -107,6 +107,12 @@ def _glyphs(font: str) -> frozenset[str]:
     if isinstance(known, TTFont):
         return frozenset(chr(code) for code, glyph in known.face.charToGlyph.items() if glyph)
     return frozenset(chr(code) for code in (*range(32, 127), *range(160, 256)) if code != 173)
+
+
+def _name(text: str) -> str:
+    """Characters by their numbers; one that comes again and again once, for a name is eight times as long."""
+    again = ((ord(each), sum(1 for _ in group)) for each, group in itertools.groupby(text))
+    return "".join(f"[U+{code:04X}]" if count == 1 else f"[U+{code:04X} × {count}]" for code, count in again)
 
 
 def _is_kana(character: str) -> bool:

@@ -93,3 +93,5 @@ class Tool(NamedTuple):
     """Whether a model is offered it at all."""
     remedy: str = ""
     """What configures it, such as "set TAVILY_API_KEY"."""
+    searches: bool = False
+    """It looks for what there is: where it fails, "nothing found" is no fact."""

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bench.faults.hostile import backlog
+from bench.faults.strangers import backlog
 from tests.patience import promised
 
 OPEN = 150

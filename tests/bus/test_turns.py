@@ -53,13 +53,13 @@ class Asks(Actor[Say]):
 async def test_each_step_is_a_turn_and_between_them_there_is_none() -> None:
     turns, noted, outside = Now(), list[bool](), list[bool]()
     loop = asyncio.get_running_loop()
-    mark_tasks(loop)
     bus = LocalBus({"a": lambda: Asks(turns, noted)}, turns=turns)
 
-    asking = asyncio.create_task(bus.ask("a", Say(what="hello"), within=HANGS_SECONDS))
-    while not asking.done():
-        await asyncio.sleep(0)
-        outside.append(turns.is_on)
+    with mark_tasks(loop):
+        asking = asyncio.create_task(bus.ask("a", Say(what="hello"), within=HANGS_SECONDS))
+        while not asking.done():
+            await asyncio.sleep(0)
+            outside.append(turns.is_on)
 
     assert (await asking).what == "hello"
     assert noted == [True] * 5
@@ -85,3 +85,35 @@ async def test_an_error_and_a_cancellation_end_the_turn() -> None:
     with pytest.raises(asyncio.CancelledError):
         await unbegun
     assert not turns.is_on
+
+
+async def test_what_is_awaited_has_its_turns_within_the_task_of_another() -> None:
+    turns, noted = Now(), list[bool]()
+
+    async def works() -> str:
+        for _ in range(2):
+            noted.append(turns.is_on)
+            await asyncio.sleep(0)
+        return "done"
+
+    assert await Stepwise(turns, works()) == "done"
+    assert noted == [True, True]
+    assert not turns.is_on
+
+
+async def test_the_task_factory_of_the_host_makes_the_tasks_and_is_there_again_afterwards() -> None:
+    loop, made = asyncio.get_running_loop(), list[Any]()
+    before = loop.get_task_factory()
+
+    def make(loop: asyncio.AbstractEventLoop, work: Any, **more: Any) -> asyncio.Task[Any]:
+        made.append(work)
+        return asyncio.Task(work, loop=loop, **more)
+
+    loop.set_task_factory(make)
+    try:
+        with mark_tasks(loop):
+            await asyncio.create_task(asyncio.sleep(0))
+        assert len(made) == 1
+        assert loop.get_task_factory() is make
+    finally:
+        loop.set_task_factory(before)

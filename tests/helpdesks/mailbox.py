@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from email.message import EmailMessage
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -165,3 +165,18 @@ async def start_outbox() -> AsyncIterator[Outbox]:
     outbox.port = server.sockets[0].getsockname()[1]
     async with server:
         yield outbox
+
+
+def connect_mailbox(folder: Path, mailbox: TestMailbox, outbox: Outbox, *, name: str = "desk", **more: Any) -> None:
+    """Write the files that connect it."""
+    (folder / "helpdesks").mkdir(exist_ok=True)
+    (folder / "token").write_text(PASSWORD, encoding="utf-8")
+    known: dict[str, Any] = {
+        "system": "mail", "url": f"imap://127.0.0.1:{mailbox.port}/INBOX", "smtp": f"smtp://127.0.0.1:{outbox.port}",
+        "user": mailbox.user, "bot": ADDRESS,
+        "token": f"file:{folder / 'token'}", "poll_seconds": 1, "spacing_seconds": 0,
+    } | more  # fmt: skip
+    adapter: dict[str, Any] = known.pop("adapter", {})
+    lines = [f"{name} = {str(value) if isinstance(value, int) else repr(value)}" for name, value in known.items()]
+    lines += [f"adapter.{room}.{name} = {value}" for room, its in adapter.items() for name, value in its.items()]
+    (folder / "helpdesks" / f"{name}.toml").write_text("\n".join(lines), encoding="utf-8")

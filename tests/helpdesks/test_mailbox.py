@@ -18,7 +18,16 @@ from runtime.intake.connections import load_connections
 from runtime.intake.mail.imap_folders import Mailbox
 from tests.fakes import ANSWER, ON_A_MAC
 from tests.helpdesks.connecting import looked_again, until
-from tests.helpdesks.mailbox import ADDRESS, PASSWORD, Outbox, TestMailbox, needs_dovecot, start_dovecot, start_outbox
+from tests.helpdesks.mailbox import (
+    ADDRESS,
+    PASSWORD,
+    Outbox,
+    TestMailbox,
+    connect_mailbox,
+    needs_dovecot,
+    start_dovecot,
+    start_outbox,
+)
 from tests.helpdesks.real_helpdesks import find_free_port
 from tests.runtime.http.kit import Interface, interface
 
@@ -50,24 +59,10 @@ def write(
     return mail
 
 
-def connect(folder: Path, mailbox: TestMailbox, outbox: Outbox, **more: Any) -> None:
-    (folder / "helpdesks").mkdir(exist_ok=True)
-    (folder / "token").write_text(PASSWORD, encoding="utf-8")
-    known: dict[str, Any] = {
-        "system": "mail", "url": f"imap://127.0.0.1:{mailbox.port}/INBOX", "smtp": f"smtp://127.0.0.1:{outbox.port}",
-        "user": mailbox.user, "bot": ADDRESS,
-        "token": f"file:{folder / 'token'}", "poll_seconds": 1, "spacing_seconds": 0,
-    } | more  # fmt: skip
-    adapter: dict[str, Any] = known.pop("adapter", {})
-    lines = [f"{name} = {str(value) if isinstance(value, int) else repr(value)}" for name, value in known.items()]
-    lines += [f"adapter.{room}.{name} = {value}" for room, its in adapter.items() for name, value in its.items()]
-    (folder / "helpdesks" / "desk.toml").write_text("\n".join(lines), encoding="utf-8")
-
-
 @contextlib.asynccontextmanager
 async def connected(folder: Path, mailbox: TestMailbox, **more: Any) -> AsyncIterator[tuple[Outbox, Interface]]:
     async with start_outbox() as outbox:
-        connect(folder, mailbox, outbox, **more)
+        connect_mailbox(folder, mailbox, outbox, **more)
         async with interface(folder) as web:
             yield outbox, web
 
@@ -144,13 +139,13 @@ async def test_one_approval_sends_one_answer_whatever_follows_and_no_tag_is_left
 
 async def test_the_check_tries_the_server_that_sends_and_sends_nothing(mailbox: TestMailbox, tmp_path: Path) -> None:
     async with start_outbox() as outbox:
-        connect(tmp_path, mailbox, outbox)
+        connect_mailbox(tmp_path, mailbox, outbox)
         (connection,) = load_connections(tmp_path / "helpdesks")
         found = {each.name: each for each in await check_connection(connection)}
         assert found["Sending"].state == "ok"
         assert [each[:4].upper() for each in outbox.commands] == ["EHLO", "NOOP", "RSET", "QUIT"]
         outbox.port = find_free_port()
-        connect(tmp_path, mailbox, outbox)
+        connect_mailbox(tmp_path, mailbox, outbox)
         (connection,) = load_connections(tmp_path / "helpdesks")
         found = {each.name: each for each in await check_connection(connection)}
     assert found["Sending"].state == "problem"
@@ -239,7 +234,7 @@ async def test_a_server_that_fails_gets_the_same_mail_again(mailbox: TestMailbox
     mailbox.deliver(write())
     async with start_outbox() as outbox:
         setattr(outbox, fault, 1)
-        connect(tmp_path, mailbox, outbox, mode="auto")
+        connect_mailbox(tmp_path, mailbox, outbox, mode="auto")
         async with interface(tmp_path):
             await until(lambda: len(mailbox.read("Sent")) == 1)
     assert len({answer["Message-ID"] for _, answer in outbox.mails}) == 1
@@ -249,7 +244,7 @@ async def test_a_server_that_fails_gets_the_same_mail_again(mailbox: TestMailbox
 async def test_what_lies_in_the_sent_folder_is_not_sent_again(mailbox: TestMailbox, tmp_path: Path) -> None:
     mailbox.deliver(write())
     async with start_outbox() as outbox:
-        connect(tmp_path, mailbox, outbox)
+        connect_mailbox(tmp_path, mailbox, outbox)
         (connection,) = load_connections(tmp_path / "helpdesks")
         for _ in range(2):
             adapter = connection.open()

@@ -19,6 +19,7 @@ from actors.evidence.passages import SearchHits
 from actors.helpdesk.output_schemas import Analysis
 from actors.ports import Completion, ModelRequest, Recall
 from actors.workflow.outcome import Spent
+from runtime.memory.ticket_text import digest
 from runtime.node import Node
 from runtime.settings import Settings, StorageSettings
 from runtime.storage.journal import Ticket
@@ -92,7 +93,7 @@ def node_on(folder: Path, scenario: str) -> Node:
     notes = Notes(folder)
     node = Node(Settings(storage=StorageSettings(folder=str(folder))))
     node.memory.documents = None  # the passages of its knowledge stand in no index
-    store, recall = node.memory.store, node.memory._same
+    store, recall = node.memory.store, node.memory._find_same
 
     async def noting_store(*arguments: Any) -> None:
         notes.note("memory:store")
@@ -100,7 +101,7 @@ def node_on(folder: Path, scenario: str) -> Node:
 
     async def noting_recall(text: str, *, within: float) -> Recall:
         notes.note("memory:recall")
-        return await recall(text, math.inf) or Recall("miss")
+        return await recall(text, digest(text), math.inf) or Recall("miss")
 
     node.memory.store = noting_store  # type: ignore[method-assign,assignment]
     node.memory.recall = noting_recall  # type: ignore[method-assign]

@@ -22,15 +22,18 @@ from actors.ports import Completion, ModelRequest, Recall
 from actors.workflow.outcome import EndReason, Outcome, RunEnded, Spent
 from actors.workflow.tables import MAX_RESUMES
 from actors.workflow.verify import TooFewHandoffs, verify
+from bus.turns import TURNS
 from runtime.cli.diagnostics import checks
 from runtime.config import ConfigError, load
 from runtime.families import FAMILIES
 from runtime.families import helpdesk as helpdesk_family
 from runtime.families.limits import configure
+from runtime.memory.ticket_text import digest
 from runtime.node import Busy, Node, RunHandle
+from runtime.run import LiveRun, ResumeState
 from runtime.settings import RunSettings, ServerSettings, Settings, StorageSettings
 from runtime.storage.errors import StorageError
-from runtime.storage.journal import Ticket
+from runtime.storage.journal import StoredRun, Ticket
 from runtime.storage.work_mark import RunTurns
 from tests.clock import settle
 from tests.fakes import PLAIN, Knows, Thinks, approve, targets
@@ -55,10 +58,10 @@ async def opened(folder: Path, model: Any = None, knowledge: Any = None, **secti
     node.models = model or Model()  # type: ignore[assignment] # they are ports
     node.knowledge = knowledge or Knows()
     node.memory.documents = None  # the passages of its knowledge stand in no index
-    same = node.memory._same
+    same = node.memory._find_same
 
     async def recall(text: str, *, within: float) -> Recall:
-        return await same(text, math.inf) or Recall("miss")
+        return await same(text, digest(text), math.inf) or Recall("miss")
 
     node.memory.recall = recall  # type: ignore[method-assign] # the same texts only: no process is needed for that
     try:
@@ -496,6 +499,59 @@ async def test_only_deaths_at_its_work_count_however_often_its_process_ends(
         assert outcome is not None
         at_work = how == "killed at its work"
         assert outcome.why is (EndReason.CRASHED_REPEATEDLY if at_work else EndReason.COMPLETED)
+
+
+@pytest.mark.parametrize("suspected", [False, True])
+async def test_what_kills_while_a_run_is_taken_over_is_held_against_that_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suspected: bool
+) -> None:
+    async with opened(tmp_path, Gate()) as node:
+        handle = await node.submit(VPN)
+        await settle()
+    async with opened(tmp_path) as node:
+        if suspected:
+            await node.journal.record_death(handle.run)
+        noted, replay, begin = list[str](), node.journal.resume_state, node.runs._begin
+
+        def note() -> None:
+            noted.append(bytes(node.owner.mark.now).partition(b"\0")[0].decode())
+
+        async def replay_and_note(stored: StoredRun) -> ResumeState:
+            note()
+            state = await replay(stored)
+            note()
+            return state
+
+        async def begin_and_note(*given: Any) -> LiveRun:
+            note()
+            return await begin(*given)
+
+        monkeypatch.setattr(node.journal, "resume_state", replay_and_note)
+        monkeypatch.setattr(node.runs, "_begin", begin_and_note)
+        (resumed,) = await node.resume()
+        await resumed.outcome()
+
+        assert set(noted) == {handle.run}
+        assert len(noted) == (5 if suspected else 3)
+
+
+async def test_an_open_node_marks_the_work_of_the_tasks_that_its_agents_start(tmp_path: Path) -> None:
+    """As `serve` alone did: a program that embeds a node, and `submit`, did not."""
+    loop = asyncio.get_running_loop()
+    async with Node.open(Settings(storage=StorageSettings(folder=str(tmp_path)))) as node:
+        mark, noted = node.owner.mark, list[bytes]()
+
+        async def works() -> None:
+            noted.append(bytes(mark.now[:3]))
+
+        TURNS.set(mark.turns_of("R-1"))
+        try:
+            await asyncio.gather(works(), works())
+        finally:
+            TURNS.set(None)
+        assert noted == [b"R-1", b"R-1"]
+        assert mark.now[0] == 0
+    assert loop.get_task_factory() is None
 
 
 async def test_two_processes_that_get_a_ticket_at_once_have_one_run(tmp_path: Path) -> None:

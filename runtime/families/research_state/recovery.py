@@ -158,6 +158,7 @@ def goes_on(project: Project) -> ResearchCase:
         learnings=case.learnings, passages=case.passages,
         sections=tuple(each for each in case.sections if each.round < brief.round), directions=case.directions,
         rounds=min(max(case.rounds, brief.round), depth), unavailable=case.unavailable, degraded=case.degraded,
+        incomplete=case.incomplete,
     )  # fmt: skip
 
 

@@ -77,8 +77,12 @@ class Mailbox:
 
         try:
             box = self._connect()
-            with box.login(self._user, self._password, initial_folder=None) as opened:
-                yield opened
+            try:
+                with box.login(self._user, self._password, initial_folder=None) as opened:
+                    yield opened
+            finally:  # where the line broke, there is no logout, which would close it
+                with contextlib.suppress(OSError):
+                    box.client.shutdown()
         except MailboxLoginError:
             refused = HelpdeskError(f"{self._host} does not take the user or the password.")
             refused.status = 401

@@ -14,6 +14,8 @@ MOST_ATTACHMENTS = 20
 ATTACHED_BYTES = 200_000
 ATTACHED_CHARACTERS = 10_000
 """Of one attachment that is text."""
+MOST_CHARACTERS = 300_000
+"""Of a mail's own text: it may have 10 MB, and a search through all of them would hold up whatever else runs."""
 NO_CHARSETS = frozenset({"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape"})
 """Codecs of Python that no mail is written in; some need an hour for one."""
 TEXTS = frozenset({"text/plain", "text/csv", "text/x-log", "application/json", "application/xml", "text/xml"})
@@ -37,7 +39,7 @@ class Attached(NamedTuple):
 def read_mail_text(mail: EmailMessage) -> str:
     """A mail's own words; of one in HTML only, what a reader sees."""
     body = mail.get_body(("plain",))
-    text = _decode(body) if body is not None else ""
+    text = _decode(body)[:MOST_CHARACTERS] if body is not None else ""
     if not text.strip() and (body := mail.get_body(("html",))) is not None:
         text = read_text(_decode(body, html=True))
     return strip_quotes(text)

@@ -35,7 +35,7 @@ _NUMBERED = re.compile(r"[ \t]*(\d{1,4}\.|[a-zA-Z]\.)")
 _TERM = re.compile(r"[ \t]*(\S.{0,400}?)(:{2,4}|;;)(?:[ \t]+(\S.*))?$")
 _BLOCK_TITLE = re.compile(r"\.(?![.\s])(\S.*)$")
 _SIGNS = re.compile(
-    r"^(?:(?:include|ifn?def|endif|image)::[^\s\[]*\[.*\]|\[\[[\w-]+\]\]|\[(?:source|verse|NOTE|TIP|WARNING|IMPORTANT)\b[^\]]*\]"
+    r"^(?:(?:include|ifn?def|endif|image)::[^\s\[]*\[.*\]|\[\[[\w-]+\]\]|\[(?:source|verse|NOTE|TIP|WARNING|IMPORTANT)\b[^\]\n]*\]"
     r"|:[\w-]+:(?: .*)?|\|={3,}|\S.{0,200}::|\+)[ \t]*$"
     r"|\b(?:linkgit|xref|link):[^\s\[]{1,300}\[|<<[\w-]+(?:,[^<>\n]+)?>>",
     re.MULTILINE,

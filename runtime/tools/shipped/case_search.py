@@ -39,5 +39,5 @@ async def search(asked: Cases, own: ToolContext, within: float) -> ToolResult:
 
 TOOL = Tool(
     "case_search", "Look up decided cases by their numbers, or search them: summary and key points of each.", Cases,
-    search, title="source_cases",
+    search, title="source_cases", searches=True,
 )  # fmt: skip

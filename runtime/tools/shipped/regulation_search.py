@@ -54,5 +54,5 @@ async def search(asked: Articles, own: ToolContext, within: float) -> ToolResult
 
 TOOL = Tool(
     "regulation_search", "Look up articles of statutes in force by their names, or search them by a question.",
-    Articles, search, title="source_statutes",
+    Articles, search, title="source_statutes", searches=True,
 )  # fmt: skip

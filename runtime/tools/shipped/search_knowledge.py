@@ -37,5 +37,5 @@ async def search(asked: Question, own: ToolContext, within: float) -> ToolResult
 
 TOOL = Tool(
     "search_knowledge", "Search the knowledge base for passages that bear on a question.", Question, search,
-    title="knowledge_search",
+    title="knowledge_search", searches=True,
 )  # fmt: skip

@@ -73,5 +73,5 @@ def make_passage(found: SearchResult) -> Passage:
 TOOL = Tool(
     "web_search", "Search the web. What comes back is what the search says of each page, not the page.", Query, search,
     title="web_search", configured=lambda settings: bool(list_sources(settings)),
-    remedy="set TAVILY_API_KEY, or [duckduckgo] enabled",
+    remedy="set TAVILY_API_KEY, or [duckduckgo] enabled", searches=True,
 )  # fmt: skip

@@ -160,13 +160,17 @@ class DoesWithout(Thinks):
 
     async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         filled = await super().fill(shape, task, within=within)
-        return msgspec.structs.replace(filled, skipped=("web_search", "the porter")) if shape is Draft else filled
+        failed = (Shortfall("source_failed", "web_search"),)
+        skipped = msgspec.structs.replace(filled, skipped=("web_search", "the porter"), incomplete=failed)
+        return skipped if shape is Draft else filled
 
 
 async def test_a_tool_that_was_done_without_is_named_under_what_was_not_available() -> None:
     outcome = await Stage(model=DoesWithout()).end()
 
     assert (outcome.status, outcome.unavailable) == ("resolved", ("the web search", "the porter"))
+    assert outcome.incomplete == (Shortfall("source_failed", "the web search"),)
+    assert explain_incomplete(outcome, "en") == "", "what was not available is said already"
 
 
 @pytest.mark.req("LG-32")

@@ -26,7 +26,7 @@ from runtime.settings import Settings
 from runtime.tickets import Ticket
 from runtime.tools.shipped.regulation_search import TOOL, Articles
 from runtime.tools.tool import ToolContext, ToolResult
-from tests.fakes import Stage, TicketTable, approve
+from tests.fakes import Knows, Stage, TicketTable, approve
 
 ROSTER = load_roster(Settings()).of("legal")
 FLOW = configure(FAMILY, Settings(), load_roster(Settings()))
@@ -70,16 +70,22 @@ class Source:
         return make_source(tool, make_context(Settings()))
 
 
-class Named:
+class Named(Knows):
     """`actors.ports.Documents` of which every text names this one."""
 
     def __init__(self, document: NamedDocument | None) -> None:
+        super().__init__()
         self.document = document
 
     async def find_named(self, text: str, *, within: float) -> NamedDocument | None:
         assert text
         assert within > 0
         return self.document
+
+    async def digest_sections(self, quotes: Sequence[tuple[str, str]], *, within: float) -> list[str]:
+        assert within > 0
+        text = self.document.text if self.document else ""
+        return [text if quote in text else "" for _, quote in quotes]
 
 
 class Model:

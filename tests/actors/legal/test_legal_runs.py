@@ -287,7 +287,8 @@ async def test_a_specialist_offers_its_tools_and_names_those_that_were_done_with
     class DoesWithout(Model):
         async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
             filled = await super().fill(shape, task, within=within)
-            return msgspec.structs.replace(filled, skipped=("web_search",)) if task.tools else filled
+            failed = (Shortfall("source_failed", "web_search"),)
+            return msgspec.structs.replace(filled, skipped=("web_search",), incomplete=failed) if task.tools else filled
 
     model = DoesWithout(**sure("legal_consultation", "social_labor_law").answers)
 
@@ -295,6 +296,7 @@ async def test_a_specialist_offers_its_tools_and_names_those_that_were_done_with
 
     assert [task.tools for name, task in model.asked if name == "LegalDraft"] == [("regulation_search", "web_search")]
     assert (outcome.status, outcome.unavailable) == ("resolved", ("网页搜索",))
+    assert outcome.incomplete == (Shortfall("source_failed", "网页搜索"),)
 
 
 async def test_nothing_found_by_a_search_that_was_not_complete_is_looked_for_once_more_and_is_no_fact() -> None:

@@ -2,13 +2,14 @@
 
 import time
 import unicodedata
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.text.unicode_forms import ALWAYS, MOST_GROWTH, PIECE, fold_forms
-from runtime.memory.ticket_text import fold
+from runtime.memory.ticket_text import digest, fold
 
 MARKS = "\u0301\u0316"
 """In this order they have to change places; a run of them is sorted by insertion."""
@@ -32,3 +33,30 @@ def test_marks_upon_marks_take_time_in_proportion() -> None:
     began = time.thread_time()
     fold("a" + MARKS * 30_000)
     assert time.thread_time() - began < 1.0
+
+
+@pytest.mark.parametrize("many", ["\ufdfa" * 60_000, "\ufdfa." * 60_000])
+def test_a_text_that_grows_is_left_as_it_is_before_it_has_grown(many: str) -> None:
+    """It took 50 ms of the event loop, eight times for each ticket."""
+    assert fold_forms(many) is many
+    assert least_seconds(fold_forms, many) < least_seconds(lambda text: unicodedata.normalize("NFKC", text), many) / 3
+
+
+@pytest.mark.parametrize("many", ["\u3316", "\u3316aaa", "\u3316" + "中" * 4])
+def test_a_ticket_is_recognised_by_the_forms_of_its_beginning_alone(many: str) -> None:
+    text = many * (250_000 // len(many.encode()))
+    assert least_seconds(digest, text) < 0.75 * least_seconds(fold_forms, text)
+
+
+def test_forms_that_differ_at_the_beginning_of_a_long_ticket_make_no_other() -> None:
+    assert digest("Zu\u0308rich" + " lake" * 10_000) == digest("Z\u00fcrich" + " LAKE" * 10_000)
+
+
+def least_seconds(call: Callable[[str], object], text: str) -> float:
+    """Of CPU, of some calls: a busy machine only adds."""
+    taken = []
+    for _ in range(5):
+        began = time.thread_time()
+        call(text)
+        taken.append(time.thread_time() - began)
+    return min(taken)

@@ -3,21 +3,25 @@
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from actors.documents.template import Template
 from actors.workflow.outcome import EndReason
 from runtime import families
 from runtime.cli.view.ticket_board import board, fold
+from runtime.documents.template_folder import load_templates
 from runtime.families import read_options, writes_report
 from runtime.node import NoReport
 from runtime.service_error import ServiceError
 from runtime.settings import Settings
 from runtime.tickets import Ticket
+from runtime.tools.shipped import create_document
 from tests import ROOT
-from tests.runtime.families.letters import LETTERS, LetterCase, LetterOptions
+from tests.runtime.families.letters import LETTERS, LetterCase, LetterOptions, LetterRuns
 from tests.runtime.families.test_research_runs import opened
 from tests.runtime.http.kit import interface
 
@@ -53,6 +57,37 @@ async def test_without_options_it_is_as_the_family_has_it(tmp_path: Path) -> Non
 
     assert outcome.resolution is not None
     assert outcome.resolution.text.startswith("Dear you, The door")
+
+
+async def test_what_its_runs_need_is_read_once_and_off_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+    monkeypatch.setattr(LetterRuns, "prepare", lambda _: threads.append(threading.get_ident()))
+    async with opened(tmp_path) as node:
+        for id_ in ("L-1", "L-2"):
+            await (await node.submit(Ticket(id=id_, text=ASKED, workflow="letters"))).outcome()
+
+    assert len(threads) == 1
+    assert threads[0] != threading.get_ident()
+
+
+async def test_the_templates_of_documents_are_read_off_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+
+    def load(settings: Settings) -> dict[str, Template]:
+        threads.append(threading.get_ident())
+        return load_templates(settings)
+
+    monkeypatch.setattr(create_document, "load_templates", load)
+    create_document.list_templates.cache_clear()
+    async with opened(tmp_path) as node:
+        await (await node.submit(Ticket(text="May my landlord keep the deposit?", workflow="legal"))).outcome()
+
+    assert len(threads) == 1
+    assert threads[0] != threading.get_ident()
 
 
 async def test_after_a_crash_another_process_goes_on_where_it_stood(tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import aiohttp
 from aiohttp import web
 
-from tests.patience import HANGS_SECONDS
+from tests.runtime.intake.documented.base import listen
 
 SECRET = "a shared secret"
 ADAPTER = """
@@ -83,9 +83,6 @@ method = "PATCH"
 path = "/tickets/{ticket}"
 json = { tags = "{tags}" }
 """
-
-
-D = TypeVar("D", bound="FakeHelpdesk")
 
 
 class FakeHelpdesk:
@@ -168,13 +165,14 @@ class FakeHelpdesk:
         if request.path == "/events":
             after = int(request.query["after"])
             return web.json_response({"events": self.events[after:], "more": False})
-        if status := self.broken.get(request.match_info["ticket"]):
+        name = _name_ticket(request)
+        if status := self.broken.get(name):
             return web.json_response({"error": "broken"}, status=status)
-        ticket = self.tickets[request.match_info["ticket"]]
+        ticket = self.tickets[name]
         if request.path.endswith("/changes"):
             return web.json_response({"changes": self.changes})
         if request.method == "GET":
-            self.reads[request.match_info["ticket"]] += 1
+            self.reads[name] += 1
             return web.json_response(ticket, headers={"ETag": str(ticket["version"])})
         answer = self._change(request, ticket, await request.json())
         await self.answers.wait()
@@ -188,7 +186,7 @@ class FakeHelpdesk:
             ticket |= body
             ticket["version"] += 1
         else:
-            self.write(request.match_info["ticket"], "bot", body["text"], public=body["public"])
+            self.write(_name_ticket(request), "bot", body["text"], public=body["public"])
         self.writes.append(f"{request.method} {sorted(body)}")
         if self.loses:
             self.loses -= 1
@@ -196,28 +194,13 @@ class FakeHelpdesk:
         return web.json_response({"ok": True})
 
 
+def _name_ticket(request: web.Request) -> str:
+    """Of `/tickets/{ticket}` and what is below it."""
+    return request.path.split("/")[2]
+
+
 @contextlib.asynccontextmanager
 async def fake_helpdesk() -> AsyncIterator[FakeHelpdesk]:
     """One that listens."""
     async with listen(FakeHelpdesk("")) as desk:
         yield desk
-
-
-@contextlib.asynccontextmanager
-async def listen(desk: D) -> AsyncIterator[D]:
-    """Let it be asked."""
-    app = web.Application()
-    runner = web.AppRunner(app, shutdown_timeout=HANGS_SECONDS)
-    for method, path in (
-        ("GET", "/events"), ("GET", "/tickets/{ticket}"), ("POST", "/tickets/{ticket}/messages"),
-        ("PATCH", "/tickets/{ticket}"), ("GET", "/tickets/{ticket}/changes"),
-    ):  # fmt: skip
-        app.router.add_route(method, path, desk.handle)
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        desk.at = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        yield desk
-    finally:
-        await runner.cleanup()

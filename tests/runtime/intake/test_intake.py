@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from actors.drafting.drafts import ReadingRequest
-from actors.evidence.passages import SearchHits
+from actors.evidence.passages import NamedDocument, SearchHits
 from actors.workflow.outcome import Spent
 from runtime.http.endpoints import intake_routes
 from runtime.intake import adapter, helpdesk_watcher, inbox, intake, sender
@@ -360,8 +360,11 @@ async def test_a_leftover_tag_is_known_as_one_by_the_next_process(opened: Opened
 class Emptied:
     """Documents that were there, and are not any more."""
 
-    async def search(self, question: str, *, within: float, limit: int | None = None) -> SearchHits:
+    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> SearchHits:
         return SearchHits(())
+
+    async def find_named(self, text: str, *, within: float) -> NamedDocument | None:
+        return None
 
     async def digest_sections(self, quotes: Sequence[tuple[str, str]], *, within: float) -> list[str]:
         return [""] * len(quotes)

@@ -8,7 +8,7 @@ from email.message import EmailMessage
 import pytest
 
 from runtime.intake.mail.mail_headers import is_automatic, make_message_id, read_references
-from runtime.intake.mail.mail_text import read_attachments, read_mail_text, strip_quotes
+from runtime.intake.mail.mail_text import MOST_CHARACTERS, read_attachments, read_mail_text, strip_quotes
 
 pytestmark = pytest.mark.req("SY-6")
 
@@ -88,3 +88,9 @@ def test_a_long_line_of_a_mail_takes_no_time(line: str) -> None:
     strip_quotes(f"My printer is broken.\n{line}\nPlease help.")
 
     assert time.thread_time() - start < 1.0
+
+
+def test_of_a_mail_of_megabytes_the_beginning_is_read() -> None:
+    mail = parse(b"Content-Type: text/plain\n\n" + b"It drops.\n" * 1_000_000)
+
+    assert read_mail_text(mail) == ("It drops.\n" * 100_000)[:MOST_CHARACTERS].strip()

@@ -1,11 +1,15 @@
 """What we write is a reference to no other ticket and to nobody, in any of the systems that read such."""
 
 import re
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from actors.evidence.claims import Citation, Resolution
+from runtime.intake import sender
+from runtime.intake.adapter_file import list_systems, load_tables, read_adapter
 from runtime.intake.reply_texts import (
     describe_approval,
     escape_references,
@@ -14,6 +18,7 @@ from runtime.intake.reply_texts import (
     write_reply,
 )
 from runtime.intake.writes import has_marker, make_marker
+from tests.runtime.intake.test_intake import connected, until
 from tests.runtime.intake.test_writes import outcome
 
 pytestmark = pytest.mark.req("SY-6")
@@ -75,6 +80,51 @@ def test_what_no_tracker_acts_on_stays_as_it_is() -> None:
     text = "# Steps\n#!/bin/sh\nWarning! 3 of file1, UTF-8, HL-2130; C# 12? a != 1; $12; ann@example.org"
 
     assert escape_references(text).replace("C＃ 12", "C# 12") == text
+
+
+@pytest.mark.parametrize(
+    "kept",
+    ["https://example.org/guide#3", "`#12 @types/node`", "    npm install @types/node  # 3", "ftp://a.example/!1"],
+)
+def test_addresses_and_code_stay_what_they_are(kept: str) -> None:
+    told = msgspec.structs.replace(outcome(), run=RUN, resolution=Resolution(f"See #4:\n\n{kept}\n\nor ask @helen."))
+
+    for text in (write_note(told, 1), write_reply(told)):
+        assert kept in text
+        assert "See ＃4" in text
+        assert "ask ＠helen" in text
+
+
+def test_only_the_signs_that_a_system_reads_are_escaped() -> None:
+    text = "Dial *#06#, install @types/node, and see #4 and !5."
+    told = msgspec.structs.replace(outcome(), run=RUN, resolution=Resolution(text))
+
+    assert text in write_reply(told, ())
+    assert text in write_note(told, 1, signs=())
+    assert write_reply(told, ("@",)).startswith(text.replace("@", "＠"))
+
+
+def test_each_system_says_which_it_reads() -> None:
+    reads = {name: read_adapter(load_tables(name, Path()), name).references for name in list_systems()}
+
+    hashes = {"django_helpdesk", "freescout", "freshdesk", "rt", "zammad", "zendesk"}
+    assert reads == {name: ("#",) if name in hashes else () for name in list_systems()}
+
+
+async def test_the_sender_asks_the_adapter_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[Any]()
+
+    def write(*given: Any, signs: Any, **more: Any) -> str:
+        asked.append(signs)
+        return write_note(*given, signs=signs, **more)
+
+    monkeypatch.setattr(sender, "write_note", write)
+    more: dict[str, Any] = {"adapter.references": ["!"]}
+    async with connected(tmp_path, **more) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", "My VPN drops every hour."))
+        await until(lambda: bool(desk.said("7", public=False)))
+
+    assert asked == [("!",)]
 
 
 def test_a_note_is_known_by_its_marker_in_either_form() -> None:

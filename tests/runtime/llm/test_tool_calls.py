@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from actors.drafting.drafts import Draft
+from actors.evidence.shortfalls import Shortfall
 from actors.evidence.trace_steps import ToolStep, TraceStep
 from actors.ports import PortFailed
 from runtime.llm.openai_model import OpenAIModel
@@ -117,6 +118,16 @@ async def test_what_fails_again_is_done_without_and_the_answer_says_so(failure: 
     (step,) = trace.tools
     assert step.failed
     assert "ValueError" not in step.failed
+
+
+@pytest.mark.parametrize("searches", [True, False])
+async def test_a_search_that_fails_is_told_as_not_complete(searches: bool) -> None:
+    async with FakeOpenAI(ASK, DRAFT) as server, model_at(server) as model:
+        give(model, Plan(PortFailed("It is down.")), title="web_search", searches=searches)
+        filled = await ask(model, Noting())
+
+    assert filled.skipped == ("web_search",)
+    assert filled.incomplete == ((Shortfall("source_failed", "web_search"),) if searches else ())
 
 
 async def test_a_call_without_end_leaves_half_of_the_time_and_is_not_tried_again() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.earlier_answers import cite_ticket
-from actors.evidence.passages import Passage, SearchHits
+from actors.evidence.passages import NamedDocument, Passage, SearchHits
 from actors.ports import PortFailed
 from actors.text.normalize import find_span
 from runtime.memory.ticket_memory import TicketMemory
@@ -28,12 +28,16 @@ class Texts:
         self.asked: list[tuple[str, str]] = []
         self.searched: list[str] = []
 
-    async def search(self, question: str, *, within: float, limit: int | None = None) -> SearchHits:
+    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> SearchHits:
         await asyncio.sleep(0)
         assert within > 0
         self.searched.append(question)
         said = ((source, line) for source, text in self.texts.items() for line in filter(None, text.split("\n\n")))
         return SearchHits(tuple(Passage("", source, "", "", line, 0, len(line)) for source, line in said)[:limit])
+
+    async def find_named(self, text: str, *, within: float) -> NamedDocument | None:
+        assert within > 0
+        return next((NamedDocument(name, name, said) for name, said in self.texts.items() if name in text), None)
 
     async def digest_sections(self, quotes: Sequence[tuple[str, str]], *, within: float) -> list[str]:
         await asyncio.sleep(0)

@@ -76,6 +76,13 @@ def test_what_no_font_has_is_named_and_nothing_is_lost(fonts: Fonts, *, bold: bo
     assert named == text
 
 
+def test_what_no_font_has_is_named_once_however_often_it_comes() -> None:
+    """A name is eight times as long, and a paragraph of many pages takes a square of its length."""
+    said = "".join(run.text for run in BARE.runs(Span("a\U000f0000\U000f0000\U000f0001b")))
+
+    assert said == "a[U+F0000 × 2][U+F0001]b"
+
+
 def test_a_broken_font_of_the_system_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "DejaVuSans.ttf").write_bytes(b"no font")
 

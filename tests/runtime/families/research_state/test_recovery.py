@@ -141,6 +141,8 @@ def test_what_goes_on_has_all_that_was_found_and_nothing_of_an_end() -> None:
         "passages",
         "directions",
         "rounds",
+        "unavailable",
+        "incomplete",
     )
     assert [getattr(again, name) for name in kept] == [getattr(case, name) for name in kept]
     assert again.sections == case.sections[:1], "what this round answered is answered once more"

@@ -20,7 +20,8 @@ from runtime.settings import Settings, StorageSettings
 from runtime.storage.private import DATABASE
 from runtime.tickets import Ticket
 from tests.helpdesks.mailbox import ADDRESS, DOVECOT, PASSWORD, TestMailbox, start_dovecot, start_outbox
-from tests.runtime.intake.fake_helpdesk import FakeHelpdesk, listen
+from tests.runtime.intake.documented.base import listen
+from tests.runtime.intake.fake_helpdesk import FakeHelpdesk
 
 LOOK_SECONDS = 0.1
 SILENT_SECONDS = 5.0
