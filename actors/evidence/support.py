@@ -74,7 +74,7 @@ def compare(text: str, quote: str, passage: Passage, known: str = "") -> Finding
     if _length("".join(filter(str.isalnum, text))) < SUBSTANCE:
         return Finding("unverified", "it says nothing", EMPTY)
     given = Given(text, quote, passage, known, facts(text), facts(quote))
-    return next((found for object in OBJECTIONS.values() if (found := object(given)).why), SUPPORTED)
+    return next((found for compare_one in OBJECTIONS.values() if (found := compare_one(given)).why), SUPPORTED)
 
 
 class Given(NamedTuple):
