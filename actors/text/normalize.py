@@ -22,7 +22,8 @@ _NUMBER_IN_BRACKETS = re.compile(r"\[(\s*\d[\d\s,;–-]*)\]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _ESCAPED_TAG = re.compile(r"&lt;(?=[A-Za-z/!?])")
 _PAGE_MARKS = re.compile(
-    r"</?(?:a|abbr|br|center|div|em|font|i|img|p|small|span|strong|sub|sup|u)(?:\s[^<>]{0,500})?/?>|\{[.#:][^{}\n]{0,200}\}",
+    r"</?(?:br|center|div|em|font|img|small|span|strong|sub|sup)(?:\s[^<>]{0,500})?/?>|<(?:a|i|p|u)\s[^<>]{0,500}>|</a>|"
+    r"\{[.#:][^{}\n]{0,200}\}",
     re.IGNORECASE,
 )
 """Tags that dress a page up, and the attributes that some Markdown takes behind a link or a heading."""

@@ -76,7 +76,8 @@ async def test_a_loop_that_stands_still_is_counted_and_told_with_its_place(hold:
     assert (told["event"], told["log_level"]) == ("loop.stalled", "warning")
     assert told["seconds"] == pytest.approx(counted.longest_stall, abs=0.01)
     assert (told["cpu_seconds"] > 0.05) == (hold is not sleep_on_the_loop)
-    assert any("test_loop_watch.py" in place for place in told["where"])
+    # What held the interpreter may have let go of it, and the loop gone on, before anybody could look.
+    assert hold is match_on_the_loop or any("test_loop_watch.py" in place for place in told["where"])
     assert hold is match_on_the_loop or any(hold.__name__ in place for place in told["where"])
     assert told["held"] == (hold is match_on_the_loop)
     assert SECRET not in repr(lines)
