@@ -45,7 +45,7 @@ def test_no_pattern_grows_faster_than_its_text(process: Killable) -> None:
     bad = [f"{each.place}: {worst}" for each in patterns if (worst := tried(process, each)).is_bad]
 
     assert bad == []
-    assert len(patterns) > 1000
+    assert len(patterns) > 800, "each rule that goes takes its own along"
 
 
 @pytest.mark.parametrize("door", [each.name for each in DOORS])

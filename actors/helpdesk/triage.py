@@ -155,7 +155,7 @@ def _find_question(message: str) -> str:
         if not (line.lstrip().startswith(">") or _HEADER.match(line)):
             lines.append(line.rstrip())
     kept = _without_greeting(_without_signature(lines))
-    text = re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()[: 2 * QUESTION_CHARACTERS]  # that much is left at most
     text = _POLITE_END.sub("", _SIGNED_END.sub("", text)).strip()
     for _ in range(PLEASANTRIES):
         text = _PLEASANTRY.sub("", text, count=1) or text
