@@ -263,8 +263,8 @@ async def follow_up(folder: Path) -> Figures:
         {"notes": len(notes), "over": ended},
         {
             "the follow-up got no note": not answered,
-            "the follow-up got the first answer again": RESTART in second,
-            "the follow-up was not answered": answered and BADGE not in second,
+            "the follow-up got the first answer again": f"[1] The {THINGS[1]}" in second,
+            "the follow-up was not answered": answered and not (BADGE in second and f"[1] The {THINGS[7]}" in second),
         },
     )
 

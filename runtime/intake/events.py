@@ -82,8 +82,13 @@ class HelpdeskTicket(msgspec.Struct, frozen=True, kw_only=True):
         return next((each for each in reversed(self.messages) if each.role == "customer"), None)
 
     def list_asked(self) -> tuple[Message, ...]:
-        """The contributions that an answer would be to: the customer's since they were last told anything."""
+        """
+        The contributions that an answer would be to: the customer's since they were told anything, or we had our say.
+
+        What nobody has looked at yet is one question; behind a suggestion of ours, though only people see it, the next
+        message asks anew, and what came before is what it is about.
+        """
         latest = self.latest_of_customer()
         known = self.messages[: self.messages.index(latest) + 1] if latest else ()
-        answered = max((n for n, each in enumerate(known) if each.is_answer), default=-1)
+        answered = max((n for n, each in enumerate(known) if each.is_answer or each.role == "bot"), default=-1)
         return tuple(e for e in known[answered + 1 :] if e is latest or (e.role == "customer" and e.public))

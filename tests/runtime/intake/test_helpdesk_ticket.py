@@ -39,12 +39,14 @@ def test_the_latest_message_is_the_question_and_what_the_customer_saw_before_is_
 
 def test_what_nobody_has_answered_yet_is_one_question() -> None:
     hurry = said(4, text="And please hurry.")
-    opened = (said(1, text="It broke."), said(2, "bot", "Suggestion", public=False), said(3, "system", "We have it."))
+    opened = (said(1, text="It broke."), said(2, "agent", "Who knows?", public=False), said(3, "system", "We have it."))
 
     made = make_ticket("rt", ticket(*opened, hurry, said(5, text="It broke.")), SETTINGS, 0.0)
 
     assert (made.text, made.said_before) == ("It broke.\n\n* * *\n\nAnd please hurry.", ())
     assert msgspec.msgpack.decode(made.origin, type=Origin).message == "5"
+    suggested = make_ticket("rt", ticket(*opened, said(8, "bot", "Suggestion", public=False), hurry), SETTINGS, 0.0)
+    assert (suggested.text, [each.text for each in suggested.said_before]) == ("And please hurry.", ["It broke."])
     answered = make_ticket("rt", ticket(*opened, said(9, "agent", "Which?"), said(7), hurry), SETTINGS, 0.0)
     assert answered.text == "Words 7\n\n* * *\n\nAnd please hurry."
     assert [each.text for each in answered.said_before] == ["It broke.", "Which?"]
