@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from actors.helpdesk.output_schemas import Urgency
 from actors.roster import OTHER, Intent
 from actors.text.keywords import share, terms
+from actors.text.sentences import split_requests
 from actors.text.stop_words import EVERYDAY
 from actors.text.tokenizer import spellings
 from actors.text.truncate import shorten
@@ -119,8 +120,9 @@ def add_context(text: str, said_before: Sequence[EarlierMessage]) -> str:
     That subject is its first line: the ticket's own, where it has one. Nothing else is taken from before, or the first
     answer would be found again.
     """
-    own = {term for word, term in spellings(text) if word not in EVERYDAY}
-    if not said_before or (len(own) >= OWN_WORDS and not _POINTS_BACK.search(text)):
+    asking = " ".join(each for each in split_requests(text) if each.endswith(("?", "？"))) or text
+    own = {term for word, term in spellings(asking) if word not in EVERYDAY}
+    if not said_before or (len(own) >= OWN_WORDS and not _POINTS_BACK.search(asking)):
         return text
     first = next((each for each in said_before if each.role == "customer"), said_before[0])
     return f"{shorten(question(first.text).partition(chr(10))[0], SUBJECT_CHARACTERS)}\n\n{text}"

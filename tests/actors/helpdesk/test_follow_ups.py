@@ -25,6 +25,9 @@ BEFORE = (
         ("And on a Mac?", "VPN drops\n\nAnd on a Mac?"),
         ("Does it need a restart afterwards, or a new licence?",
          "VPN drops\n\nDoes it need a restart afterwards, or a new licence?"),
+        ("Thank you, that helped. Which code does my phone ask for?",
+         "Thank you, that helped. Which code does my phone ask for?"),
+        ("It drops still. What now?", "VPN drops\n\nIt drops still. What now?"),
         ("Wie lange gilt die Garantie des Druckers?", "Wie lange gilt die Garantie des Druckers?"),
     ],
 )  # fmt: skip
