@@ -42,7 +42,9 @@ def test_no_pattern_grows_faster_than_its_text(process: Killable) -> None:
     patterns = process.call(find_patterns, seconds=IMPORTED_WITHIN)
     process.close()  # there `re` is watched, which takes time
 
-    bad = [f"{each.place}: {worst}" for each in patterns if (worst := tried(process, each)).is_bad]
+    suspects = [each for each in patterns if tried(process, each).is_bad]
+    # What grows does so each time; beside other programs a core's memory may be slower for once.
+    bad = [f"{each.place}: {worst}" for each in suspects if (worst := tried(process, each)).is_bad]
 
     assert bad == []
     assert len(patterns) > 800, "each rule that goes takes its own along"
