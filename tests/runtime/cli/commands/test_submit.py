@@ -132,7 +132,8 @@ def test_a_terminal_gets_the_live_view_and_then_the_result(place: Place) -> None
         assert terminal.end() == 0
 
     shown = plain(terminal.drawn)
-    assert "● Resolve ticket" in " ".join(shown.split())
+    steps = " ".join(shown.split())  # a run within one frame is drawn at its end only
+    assert "● Resolve ticket" in steps or "✔ Resolve ticket" in steps
     assert "s left" in shown
     assert shown.index("Resolve ticket") < shown.index("Paper jams")
     assert terminal.drawn.count(HIDE) == terminal.drawn.count(SHOW) == 1
