@@ -214,6 +214,10 @@ class Runs:
             return False
         return stored.owner == self._owner.token or not self._owner.is_alive(stored.owner)
 
+    def is_own(self, stored: StoredRun) -> bool:
+        """Whether a run is this process's: it works on it, is about to, or did when it ended."""
+        return self._has(stored.id) or stored.owner == self._owner.token
+
     def _has(self, run_id: str) -> bool:
         """Whether this process works on a run, or is about to."""
         return run_id in self.live or run_id in self._resuming or run_id in self._suspects

@@ -57,7 +57,7 @@ async def _end(node: "Node", stored: "StoredRun", settings: "Settings", *, now: 
         if not await node.cancel(stored.ref):
             return f"The run {name} has ended already: {spell_out((await node.journal.run(stored.id)).status)}."
     handle = await node.runs.attend(await node.journal.run(stored.id))
-    if not wait and node.runs.here(stored.id) is None:  # else this process has it, and it ends with it
+    if not wait and not node.runs.is_own(await node.journal.run(stored.id)):  # what this process has ends with it
         return f"The run {name} was asked to end."
     try:
         outcome = await asyncio.wait_for(handle.outcome(), settings.run.cancel_seconds + MARGIN_SECONDS)
