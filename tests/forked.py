@@ -6,6 +6,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import types
 from collections.abc import Sequence
 from pathlib import Path
@@ -55,6 +56,7 @@ class ForkServer:
         self.orders = orders
         self._ready = orders >= 0
         self._process: subprocess.Popen[bytes] | None = None
+        self._starting = threading.Lock()
 
     @property
     def pid(self) -> int | None:
@@ -87,16 +89,17 @@ class ForkServer:
         self._process.wait()
 
     def is_ready(self) -> bool:
-        """Whether programs are forked by now; if there is no server yet, it is started."""
-        if self.orders < 0:
-            self._start()
-        if not self._ready:
-            waiting = select.poll()
-            waiting.register(self.orders, select.POLLIN)
-            if waiting.poll(0):
-                assert os.read(self.orders, len(READY)) == READY, "the fork server could not load the product"
-                self._ready = True
-        return self._ready
+        """Whether programs are forked by now; one is started if there is none, by one thread."""
+        with self._starting:
+            if self.orders < 0:
+                self._start()
+            if not self._ready:
+                waiting = select.poll()
+                waiting.register(self.orders, select.POLLIN)
+                if waiting.poll(0):
+                    assert os.read(self.orders, len(READY)) == READY, "the fork server could not load the product"
+                    self._ready = True
+            return self._ready
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -6,12 +6,13 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests import ROOT
-from tests.forked import FORK_SERVER, ForkedPopen
+from tests.forked import FORK_SERVER, ForkedPopen, ForkServer
 from tests.patience import HANGS_SECONDS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="programs are forked on Linux only")
@@ -73,3 +74,21 @@ def test_it_is_waited_for_and_killed_like_any_other(ready: None) -> None:
         popen.kill()
         assert popen.wait(HANGS_SECONDS) == -signal.SIGKILL
         assert popen.poll() == -signal.SIGKILL
+
+
+def test_threads_that_want_it_at_once_start_one(ready: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    server, started = ForkServer(), []
+    start = ForkServer._start
+
+    def start_slowly(self: ForkServer) -> None:
+        started.append(self)
+        time.sleep(0.05)  # for the others to come by meanwhile
+        start(self)
+
+    monkeypatch.setattr(ForkServer, "_start", start_slowly)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: server.is_ready(), range(4)))
+    finally:
+        server.close()
+    assert len(started) == 1
