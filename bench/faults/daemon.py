@@ -17,6 +17,10 @@ STOP_SECONDS = 30.0
 NOT_OURS = ("TERMINUS_", "OPENAI_", "TAVILY_")
 
 
+class DiedAtStart(NotMeasured):
+    """The process ended before it took tickets."""
+
+
 class Daemon:
     """One process of the product, whose storage is `folder / "task-data"`."""
 
@@ -46,7 +50,7 @@ class Daemon:
             raise NotMeasured("the daemon did not start in time") from None
         found = re.search(rb"http://\S+?(?=[;\s]|$)", line)
         if found is None:
-            raise NotMeasured(f"the daemon did not start: {line.decode()!r}; see {self.folder / 'serve.log'}")
+            raise DiedAtStart(f"the daemon did not start: {line.decode()!r}; see {self.folder / 'serve.log'}")
         self.address = found[0].decode()
 
     @property
