@@ -1,7 +1,6 @@
 """A small web in memory, and a research over it with the real agents: for tests of the family as a whole."""
 
 import asyncio
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
@@ -10,7 +9,7 @@ import msgspec
 
 from actors.drafting.drafts import SecondReading
 from actors.evidence.dedup import hash_of
-from actors.evidence.passages import Passage, SearchHits, Span
+from actors.evidence.passages import Passage, SearchHits
 from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.ports import Completion, ModelRequest, PortFailed
 from actors.research.models import ResearchOptions
@@ -102,7 +101,7 @@ class Reads:
 
 
 class Looks:
-    """Every page that shares a longer word with a question bears on it, sentence by sentence."""
+    """Every page that shares a longer word with a question bears on it, as a whole."""
 
     async def passages(
         self, questions: Sequence[str], pages: Sequence[Page], *, within: float
@@ -116,10 +115,8 @@ class Looks:
         for page in pages:
             if not words & set(page.text.lower().replace(".", "").split()):
                 continue
-            cuts = [0, *(i + 2 for i in range(len(page.text)) if page.text.startswith(". ", i)), len(page.text) + 1]
-            quotes = tuple(Span(a, b - 1, 0.9 - n / 100) for n, (a, b) in enumerate(itertools.pairwise(cuts)))
             place = (f"{page.key}#0", page.key, page.title, page.title, page.text, 0, len(page.text))
-            passages.append(Passage(*place, "", 0.9, quotes))
+            passages.append(Passage(*place, "", 0.9))
         return SearchHits(tuple(passages), "" if passages else "Nothing that was read speaks of this.", 0.8)
 
 

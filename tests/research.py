@@ -6,7 +6,7 @@ import msgspec
 
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.dedup import hash_of
-from actors.evidence.passages import Passage, Span
+from actors.evidence.passages import Passage
 from actors.evidence.shortfalls import Shortfall
 from actors.evidence.sources import Entities, FailedSource, Original, Page, SearchResult, Statement
 from actors.reporting.report import Chart, Report, ReportSection, ReportSentence, SourceEntry, Table
@@ -34,7 +34,7 @@ def a_statement(text: str = FACT, url: str = HARBOR, **more: Any) -> Statement:
 def a_passage(text: str = FACT, url: str = HARBOR) -> Passage:
     return Passage(
         id=f"{url}#1", source=url, title="Limits", heading="Limits > Replication", text=text, start=10,
-        end=10 + len(text), anchor="limits", score=0.75, quotes=(Span(0, len(text), 0.9),),
+        end=10 + len(text), anchor="limits", score=0.75,
     )  # fmt: skip
 
 

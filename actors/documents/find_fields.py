@@ -190,7 +190,7 @@ def _read(field: Field, head: _Head, piece: _Piece) -> str:
         return ""
     if field.kind in {"date", "money"}:
         link = None if head.colon else _LINK.match(text)
-        return _read_measured(field, text[link.end() :] if link else text)
+        return _read_whole_value(field, text[link.end() :] if link else text)
     if not head.colon:
         return ""
     if field.kind == "choice":
@@ -199,7 +199,7 @@ def _read(field: Field, head: _Head, piece: _Piece) -> str:
     return _read_name(text, piece) if field.kind == "party" else _read_text(text, piece)
 
 
-def _read_measured(field: Field, text: str) -> str:
+def _read_whole_value(field: Field, text: str) -> str:
     """A day or an amount that is all that is said of it: what is meant by `5 million` does not end behind the 5."""
     read = read_date if field.kind == "date" else read_amount
     value = read(text)

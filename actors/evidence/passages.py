@@ -1,4 +1,4 @@
-"""Passages: what was found in the sources, and which words of it bear on a question. Frozen values."""
+"""Passages: what was found in the sources. Frozen values."""
 
 import msgspec
 
@@ -18,12 +18,10 @@ LOOKED_UP = 1.0
 
 
 class Span(msgspec.Struct, frozen=True, gc=False):
-    """A run of characters of a passage that bears on the question: `passage.text[start:end]`."""
+    """A run of characters of a passage: `passage.text[start:end]`."""
 
     start: int
     end: int
-    score: float = 0.0
-    """0 to 1, comparable within one search only."""
 
     def of(self, passage: "Passage") -> str:
         return passage.text[self.start : self.end]
@@ -46,8 +44,6 @@ class Passage(msgspec.Struct, frozen=True, gc=False):
     anchor: str = ""
     """HTML id of the nearest heading or term above it."""
     score: float = 0.0
-    quotes: tuple[Span, ...] = ()
-    """The sentences that bear on the question, best first; filled by a search."""
 
 
 def name_place(passage: Passage) -> str:

@@ -72,7 +72,7 @@ class CitedClaims:
         numbered = msgspec.structs.replace(citation, number=len(self._citations) + 1)
         return self._citations.setdefault(key, numbered).number
 
-    def render_retold(self) -> list[str]:
+    def render_retold_sources(self) -> list[str]:
         """The words behind what was retold."""
         return [render_source(each) for each in self.citations if each.number in self._retold]
 

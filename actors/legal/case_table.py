@@ -171,7 +171,7 @@ class CaseTable:
         parts = [say("comparison_lead", self._language), render_table(Table(head, tuple(rows)))]
         if differences := list(self._describe_differences()):
             parts.append("\n".join([say("comparison_differences", self._language), *differences]))
-        return Resolution("\n\n".join([*parts, *self._cited.render_retold()]), self._cited.citations)
+        return Resolution("\n\n".join([*parts, *self._cited.render_retold_sources()]), self._cited.citations)
 
     def _make_cell(self, *cells: CaseCell | None) -> ReportSentence:
         """The first of some cells that stands in its case; only where none does its case is called silent."""

@@ -41,7 +41,7 @@ async def plan_review(
     :param look_up: None: no statutes can be asked.
     :param within: seconds that finding the document may take.
     """
-    contract = read_contract(question, language) or await _read_named(question, language, documents, within)
+    contract = read_contract(question, language) or await _read_named_contract(question, language, documents, within)
     if contract is None:
         return None
     rules = list_articles(contract)[:LOOK_UPS]
@@ -63,7 +63,7 @@ async def plan_review(
     return AnswerForm(ReviewDraft, material, passages, (), list_claims, render)
 
 
-async def _read_named(question: str, language: str, documents: Documents, within: float) -> Contract | None:
+async def _read_named_contract(question: str, language: str, documents: Documents, within: float) -> Contract | None:
     """A contract that cannot be read is none: the question is answered without it."""
     try:
         document = await documents.find_named(question, within=within)

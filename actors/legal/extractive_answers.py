@@ -71,12 +71,12 @@ def tabulate(task: ModelRequest) -> Completion:
     return Completion(fill_by_rules(asked.question, passages, asked.language), passages)
 
 
-def leave_unjudged(task: ModelRequest) -> Completion:
+def list_clauses_unjudged(task: ModelRequest) -> Completion:
     """The clauses of a contract: rules find what bears on them, and judge none."""
     return Completion(UnjudgedClauses(), task.findings.passages if task.findings else ())
 
 
 ANSWERS = {
     IntentDraft: classify, LegalDraft: draft, Reply: reply, FieldsDraft: find_in_text, CaseTableDraft: tabulate,
-    ReviewDraft: leave_unjudged,
+    ReviewDraft: list_clauses_unjudged,
 }  # fmt: skip

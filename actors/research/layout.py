@@ -45,7 +45,7 @@ class Arrangement:
         answered = [(each, standing) for each, standing in found if standing and each.question not in in_table]
         self.sections = _sections(task, answered, register, UsedTexts(above, parts), language)
         if not surveyed:
-            self._choose(analysis, register, UsedTexts(parts, _said(self.sections)))
+            self._choose(analysis, register, UsedTexts(parts, _collect_used(self.sections)))
         self.contradictions = _contradictions(analysis.contradictions, register)
 
     def _choose(self, analysis: Analysis, register: CitationIndex, said: UsedTexts) -> None:
@@ -84,7 +84,7 @@ def _sections(
     return tuple(sections)
 
 
-def _said(sections: Sequence[Section]) -> UsedTexts:
+def _collect_used(sections: Sequence[Section]) -> UsedTexts:
     return UsedTexts.of(each.text for section in sections for each in section.statements)
 
 
@@ -103,7 +103,7 @@ def _in_table(comparison: Comparison | None) -> frozenset[str]:
 def _where(standing: Sequence[Statement], sections: Sequence[Section], language: str) -> str:
     """Under which other question stands what was found on one."""
     for section in sections:
-        said = _said((section,))
+        said = _collect_used((section,))
         if any(said.holds(each.text) for each in standing):
             return say("elsewhere", language, title=section.question)
     return say("said_elsewhere", language)

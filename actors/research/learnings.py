@@ -4,12 +4,10 @@ import functools
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-import msgspec
-
 from actors.evidence.claims import Claim, check, is_verbatim
 from actors.evidence.facts import facts
 from actors.evidence.grounding import Shown, adds, plainly
-from actors.evidence.passages import Passage, Span
+from actors.evidence.passages import Passage
 from actors.evidence.sources import Statement
 from actors.evidence.trace_steps import CheckedClaim, make_claim
 from actors.text.keywords import alike, terms
@@ -98,19 +96,11 @@ def merge(known: Sequence[Statement], fresh: Sequence[Statement]) -> tuple[State
 
 
 def holding(passages: Iterable[Passage], statements: Iterable[Statement]) -> tuple[Passage, ...]:
-    """The passages that statements rest on, each marked with the words that they quote."""
-    places: dict[str, dict[tuple[int, int], Span]] = {}
-    known = {each.id: each for each in passages}
+    """The passages that statements rest on."""
+    quotes: dict[str, list[str]] = {}
     for each in statements:
-        passage = known.get(each.passage)
-        place = find_quote(each.quote, passage.text) if passage else None
-        if place:
-            places.setdefault(each.passage, {})[place] = Span(*place, 1.0)
-    return tuple(
-        msgspec.structs.replace(passage, quotes=tuple(places[key].values()))
-        for key, passage in known.items()
-        if key in places
-    )
+        quotes.setdefault(each.passage, []).append(each.quote)
+    return tuple(p for p in passages if any(find_quote(quote, p.text) for quote in quotes.get(p.id, ())))
 
 
 _facts = functools.lru_cache(1024)(facts)

@@ -56,8 +56,8 @@ def verify(flow: Workflow, *, every_way: bool = True) -> int:
     for state, step in flow.steps.items():
         for complaint in (*_targets(flow, step), *_roles(flow, step), *_answers(flow, step), *_facts(flow, step)):
             raise InvalidWorkflow(f"{flow.name}.{state}: {complaint}")
-    _must_end(flow)
-    _must_be_used(flow)
+    _refuse_endless(flow)
+    _refuse_unused(flow)
     least = _least(flow)
     if least > flow.max_handoffs:
         raise TooFewHandoffs(flow, least)
@@ -190,7 +190,7 @@ def _arms(hint: Any) -> set[Any]:
     return set(typing.get_args(hint)) or {hint}
 
 
-def _must_end(flow: Workflow) -> None:
+def _refuse_endless(flow: Workflow) -> None:
     ends = {flow.final}
     while grown := {s for s, step in flow.steps.items() if s not in ends and _plain(step) & ends}:
         ends |= grown
@@ -203,7 +203,7 @@ def _must_end(flow: Workflow) -> None:
         raise InvalidWorkflow(f"{flow.name} goes in a circle over {sorted(circle)} without a declared repetition")
 
 
-def _must_be_used(flow: Workflow) -> None:
+def _refuse_unused(flow: Workflow) -> None:
     """Each state is led to, and each answer that a request declares is taken by a step that asks it."""
     if dead := find_dead_states(flow):
         raise InvalidWorkflow(f"{flow.name}: nothing leads to {dead}")
@@ -213,14 +213,14 @@ def _must_be_used(flow: Workflow) -> None:
         answers |= {Handover} if isinstance(step, Step) and step.peers else set()
         taken.setdefault(step.ask, set()).update(answers)
     for state, step in flow.steps.items():
-        if unused := _declared(step.ask) - taken[step.ask]:
+        if unused := _list_declared_answers(step.ask) - taken[step.ask]:
             names = sorted(each.__name__ for each in unused)
             raise InvalidWorkflow(
                 f"{flow.name}.{state}: {step.ask.__name__} may be answered by {names}, which no step takes"
             )
 
 
-def _declared(request: type[Request[Any]]) -> set[type]:
+def _list_declared_answers(request: type[Request[Any]]) -> set[type]:
     """The answers that a request declares, as in `Request[Judged | Unsure]`."""
     for base in (each for kind in request.__mro__ for each in getattr(kind, "__orig_bases__", ())):
         if typing.get_origin(base) is Request:

@@ -28,7 +28,7 @@ from runtime.intake.loop_rules import (
     judge_ticket,
     make_heard,
 )
-from runtime.intake.reply_texts import explain_left
+from runtime.intake.reply_texts import explain_leaving
 from runtime.intake.sender import Sender
 from runtime.service_error import ServiceError
 from runtime.tickets import Ticket
@@ -139,7 +139,7 @@ class HelpdeskWatcher:
     async def poll(self) -> None:
         """Take in what happened since the last poll; the cursor moves when all of it is durable."""
         cursor = await self._inbox.cursor(self.adapter.name)
-        connected = self._inbox.connected(self.adapter.name)
+        connected = self._inbox.find_connection_time(self.adapter.name)
         start = cursor
         if not cursor.strip("0"):  # it was never asked, or could not be asked by a time until now
             start = self.adapter.make_cursor((connected or self._clock()) - BEFORE_SECONDS)
@@ -237,7 +237,7 @@ class HelpdeskWatcher:
         """
         if self.settings.mode in {"off", "dry_run"}:
             return
-        said = explain_left(reason, ticket)
+        said = explain_leaving(reason, ticket)
         if reason not in OF_SENDER:
             await self._sender.hand_over(ticket, reason, said)
             return

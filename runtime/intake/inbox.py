@@ -80,7 +80,7 @@ class Inbox:
         kinds = (CURSOR, BELL, DELIVERY)
         return {each.id.partition("/")[0] for kind in kinds async for page in self._pages(kind) for each in page}
 
-    def connected(self, source: str) -> float:
+    def find_connection_time(self, source: str) -> float:
         """Since when a helpdesk is looked after, Unix seconds; 0: before anybody noted it."""
         return self._connected.get(source, 0.0)
 

@@ -85,7 +85,7 @@ def describe_approval(outcome: Outcome, tag: str) -> str:
     return " ".join((*ways, say("approve_by_tag", outcome.language, tag=tag)) if tag else ways)
 
 
-def explain_left(reason: Reason, ticket: HelpdeskTicket) -> str:
+def explain_leaving(reason: Reason, ticket: HelpdeskTicket) -> str:
     """To the people of the helpdesk: why Terminus leaves a ticket to them, in the language that it is written in."""
     latest = ticket.latest_of_customer()
     return say(f"left_{reason.replace(' ', '_')}", guess_language(latest.text) if latest else "")

@@ -92,7 +92,7 @@ def find_passages(
         ranked = _follow(shelf, question, ranked)
     chosen = _choose(shelf, ranked, limit)
     passages = tuple(passage for _, passage in chosen)
-    if cosines and max(cosines.values()) < FLOOR and _measure_said(question, passages[:BEST]) < SAID:
+    if cosines and max(cosines.values()) < FLOOR and _measure_share_said(question, passages[:BEST]) < SAID:
         return Found(reason=Reason("nothing_near"))
     missing = len(ranked) - len(cosines) if vector else 0
     near = tuple(cosines.get(id_) for id_, _ in chosen)
@@ -141,7 +141,7 @@ def _measure_cosines(vectors: Sequence[bytes], vector: bytes) -> NDArray[np.floa
     return found
 
 
-def _measure_said(question: str, passages: Sequence[Passage]) -> float:
+def _measure_share_said(question: str, passages: Sequence[Passage]) -> float:
     """How much of the words that a question does not share with any talk some passages say, 0 to 1."""
     own = {term for word, term in spellings(question[:QUESTION_CHARACTERS]) if word not in EVERYDAY}
     said = own.intersection(tokens(" ".join(f"{each.heading} {each.text}" for each in passages)))

@@ -33,10 +33,10 @@ def take_out(answer: T, parts: dict[bytes, bytes]) -> T:
     def take(passage: Passage) -> Passage:
         if passage.source == TICKET_SOURCE:
             return passage
-        body = _encode(msgspec.structs.replace(passage, score=0.0, quotes=()))
+        body = _encode(msgspec.structs.replace(passage, score=0.0))
         digest = blake2b(body, digest_size=DIGEST_BYTES).digest()
         parts[digest] = body
-        return Passage(digest.hex(), STANDS_FOR, "", "", "", 0, 0, score=passage.score, quotes=passage.quotes)
+        return Passage(digest.hex(), STANDS_FOR, "", "", "", 0, 0, score=passage.score)
 
     hollow: T = _walk(answer, take)
     return hollow
@@ -53,7 +53,7 @@ def put_in(answer: T, parts: Mapping[bytes, bytes]) -> T:
         if passage.source != STANDS_FOR:
             return passage
         found = _decode(parts[bytes.fromhex(passage.id)])
-        return msgspec.structs.replace(found, score=passage.score, quotes=passage.quotes)
+        return msgspec.structs.replace(found, score=passage.score)
 
     whole: T = _walk(answer, put)
     return whole

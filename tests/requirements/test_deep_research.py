@@ -15,6 +15,7 @@ from actors.research.output_schemas import Answer, PlanDraft, PlanRequest
 from actors.research.searcher import Searcher
 from actors.research.workflow import ResearchCase, State
 from actors.text.keywords import keywords
+from actors.text.sentences import split_sentences
 from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.progress import RoundBegan, StageProgress
 from runtime.families.research_state.project import Project, status_of
@@ -40,7 +41,7 @@ def quoting(*, complete: bool, directions: tuple[str, ...], most: int = 40) -> A
 
     def answer(task: ModelRequest) -> Answer:
         passages = task.findings.passages if task.findings else ()
-        claims = [Claim(s.of(p), n, s.of(p)) for n, p in enumerate(passages, 1) for s in p.quotes]
+        claims = [Claim(s, n, s) for n, p in enumerate(passages, 1) for s in split_sentences(p.text)]
         return Answer(tuple(claims[:most]), directions, answered=complete)
 
     return answer

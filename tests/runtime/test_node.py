@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 
 from actors.drafting.drafts import Draft, HandoverRequest, SecondReading
 from actors.evidence.claims import Claim
-from actors.evidence.passages import Passage, SearchHits, Span
+from actors.evidence.passages import Passage, SearchHits
 from actors.helpdesk.output_schemas import Analysis, Summary
 from actors.ports import Completion, ModelRequest, Recall
 from actors.workflow.outcome import EndReason, Outcome, RunEnded, Spent
@@ -124,9 +124,7 @@ class KnowsAll(Knows):
         await asyncio.sleep(0)
         (word,) = set(CANARY.findall(question))
         text = f"The answer to {word} is to switch it off and on again."
-        passage = Passage(
-            f"kb/{word}#1", f"kb/{word}.md", word, word, text, 0, len(text), quotes=(Span(0, len(text), 0.9),)
-        )
+        passage = Passage(f"kb/{word}#1", f"kb/{word}.md", word, word, text, 0, len(text))
         return SearchHits((passage,), "", 0.9)
 
 

@@ -92,7 +92,12 @@ class _Reader:
         elif line == "+":
             self.flush()
             self._apart, self._attached = False, True
-        elif not (self._steer(line) or self._delimited(line) or self._head(line) or self._list(line)):
+        elif not (
+            self._skip_directive(line)
+            or self._read_delimited_block(line)
+            or self._read_title(line)
+            or self._read_list_item(line)
+        ):
             self._text(line)
 
     def flush(self) -> None:
@@ -107,7 +112,7 @@ class _Reader:
         self.flush()
         self._apart, self._attached = True, False
 
-    def _steer(self, line: str) -> bool:
+    def _skip_directive(self, line: str) -> bool:
         """What is meant for AsciiDoc's tools: comments, attributes, includes, conditions, anchors."""
         if line.startswith("//") and not _HIDDEN.match(line):
             return True
@@ -129,7 +134,7 @@ class _Reader:
             return True
         return False
 
-    def _delimited(self, line: str) -> bool:
+    def _read_delimited_block(self, line: str) -> bool:
         """Blocks between two lines of signs."""
         if hidden := _HIDDEN.match(line):
             self.flush()
@@ -158,7 +163,7 @@ class _Reader:
         self.at += 1
         return found
 
-    def _head(self, line: str) -> bool:
+    def _read_title(self, line: str) -> bool:
         """A title in one line, or one with a line of signs below it."""
         if self._paragraph or len(line) > TITLE_CHARACTERS:
             return False
@@ -192,7 +197,7 @@ class _Reader:
         self.layout.head(level, title, anchor or _slug(title))
         self._anchor = self._styled = ""
 
-    def _list(self, line: str) -> bool:
+    def _read_list_item(self, line: str) -> bool:
         """A term or an item of a list."""
         if self._styled and _VERBATIM.match(self._styled):
             return False

@@ -8,7 +8,7 @@ import pytest
 
 from actors.drafting.drafts import SecondReading, StatementVerdict
 from actors.evidence.claims import Claim, verify
-from actors.evidence.passages import Passage, SearchHits, Span
+from actors.evidence.passages import Passage, SearchHits
 from actors.evidence.shortfalls import Shortfall
 from actors.evidence.sources import Page, Statement
 from actors.ports import BudgetSpent, ModelFailed, ModelRequest, PortFailed
@@ -28,7 +28,6 @@ HOLDS = "The pond of the tide mill holds 40,000 litres."
 TEXT = f"{OPENS} The miller closes them by hand. {HOLDS}"
 PASSAGE = Passage(
     "mill#1", "mill", "Tide mill", "Mills > Gates", TEXT, 0, len(TEXT), score=1.0,
-    quotes=(Span(0, len(OPENS), 0.9), Span(len(TEXT) - len(HOLDS), len(TEXT), 0.8)),
 )  # fmt: skip
 QUESTIONS = ("When does a tide mill open its gates?", "What does the pond of a tide mill hold?")
 
@@ -252,9 +251,7 @@ async def test_without_a_model_sections_of_both_sides_on_one_point_stand_side_by
 
 async def test_two_sources_that_disagree_are_both_shown() -> None:
     other_text = "The tide mill opens its gates at 8 metres of water."
-    other = Passage(
-        "b#1", "b", "Mill", "Gates", other_text, 0, len(other_text), score=1.0, quotes=(Span(0, len(other_text), 0.9),)
-    )
+    other = Passage("b#1", "b", "Mill", "Gates", other_text, 0, len(other_text), score=1.0)
     event = await analyze(extractive(), reading=Finds(PASSAGE, other))
     (pair,) = event.analysis.contradictions
     assert {pair.one.text, pair.other.text} == {OPENS, other_text}

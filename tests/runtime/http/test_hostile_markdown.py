@@ -6,7 +6,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from actors.evidence.passages import SearchHits, Span
+from actors.evidence.passages import SearchHits
 from actors.ports import Model
 from runtime import families
 from tests.actors.reporting.test_three_renderers import ATTACKS, RENDERERS, find_dangers
@@ -27,7 +27,6 @@ class Poisoned:
         found = []
         for n, said in enumerate(self.said):
             text = f"{said}\n\n{PASSAGE.text}"
-            quotes = (Span(0, len(said), 0.9), Span(len(said) + 2, len(text), 0.9))
             found.append(
                 msgspec.structs.replace(
                     PASSAGE,
@@ -38,7 +37,6 @@ class Poisoned:
                     text=text,
                     start=0,
                     end=len(text),
-                    quotes=quotes,
                 )
             )
         return SearchHits(tuple(found))
