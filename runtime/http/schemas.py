@@ -191,9 +191,7 @@ class FoundPassages(msgspec.Struct, frozen=True):
     passages: tuple[Passage, ...]
     """The best first, with their scores."""
     abstain: str
-    """Why these should not be taken for an answer; empty when they may."""
-    confidence: float
-    """0 to 1: how far the best stands above the noise."""
+    """Why there are none; empty when there are."""
     words_only: str
     """Why it went by words alone, where meaning was to be looked at, too."""
 

@@ -117,7 +117,7 @@ async def find_passages(request: web.Request, question: str, most: int) -> Found
         raise ApiError(400, f"q must be a question of 1 to {QUERY_CHARACTERS:,} characters.")
     within = node.settings.knowledge.search_seconds
     found = await _answer_failures(node.knowledge.search(question, within=within, limit=most))
-    return FoundPassages(found.passages, found.abstain, found.confidence, found.words_only)
+    return FoundPassages(found.passages, found.abstain, found.words_only)
 
 
 @route(
