@@ -52,7 +52,7 @@ async def answer_ticket(service: TicketService, asking: StoredRun, answers: Answ
     questions = await _read_questions(service, asking, latest)
     checked = check_answers(questions, answers, node.settings.run.ticket_kilobytes)
     service.require_ready()
-    one = AnswerRound(asking.id, checked, answers.text.strip(), answers.key)
+    one = AnswerRound(asking.id, checked, answers.text.strip(), answers.key, tuple(each.ask for each in questions))
     ticket = await _make_ticket(service, latest, (*earlier, one))
     handle = await submit_durably(node, ticket, latest.seq)
     stored = await node.journal.run(handle.run)

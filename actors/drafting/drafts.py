@@ -13,12 +13,19 @@ class HandoverRequest(msgspec.Struct, frozen=True, gc=False):
     reason: str
 
 
+class AskBack(msgspec.Struct, frozen=True, gc=False):
+    question: Annotated[str, Meta(description="To the person, in their language: one, and short.")]
+    between: Annotated[tuple[int, ...], Meta(description="The numbers of the passages that it decides between.")]
+
+
 class Draft(msgspec.Struct, frozen=True, gc=False):
     """A worker's answer: claims in the order in which they are to be read. No claims: not found."""
 
     claims: Annotated[tuple[Claim, ...], Meta(description="Empty: the passages do not say.")] = ()
     pass_on: HandoverRequest | None = None
     """Another worker who is better for this; then there are no claims."""
+    ask_back: AskBack | None = None
+    """Instead of claims, where passages answer different cases and nobody has said which it is."""
 
 
 class Excerpts(Draft, frozen=True, gc=False):

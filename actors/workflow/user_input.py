@@ -48,6 +48,8 @@ class AnswerRound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What was answered in free words."""
     key: str = ""
     """The `Idempotency-Key` that they came with."""
+    asked: tuple[str, ...] = ()
+    """The questions, as they were put to that person."""
 
 
 def limit_questions(questions: Sequence[Question]) -> tuple[Question, ...]:
@@ -70,6 +72,11 @@ def _limit(question: Question) -> Question:
 def collect_values(rounds: Sequence[AnswerRound]) -> dict[str, str]:
     """All that was answered by name; what was answered last counts."""
     return {each.name: each.value for one in rounds for each in one.given}
+
+
+def list_values(one: AnswerRound) -> tuple[str, ...]:
+    """All that was answered in a round, whether to a question or in free words."""
+    return tuple(filter(None, (*(each.value for each in one.given), one.text)))
 
 
 def join_texts(text: str, rounds: Sequence[AnswerRound]) -> str:

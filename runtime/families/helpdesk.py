@@ -16,8 +16,10 @@ from actors.helpdesk.worker import Worker
 from actors.helpdesk.workflow import HELPDESK, RESEARCHER, TicketCase, add_specialists
 from actors.text.catalogue import say, say_count
 from actors.text.languages import guess_language
+from actors.workflow.earlier_messages import EarlierMessage
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Case, Run
+from actors.workflow.user_input import list_values
 from bus import Actor
 from runtime.families import research
 from runtime.families.family import ChildRole, Family, FamilyRuns, RunDependencies, SharedPorts
@@ -49,13 +51,31 @@ class HelpdeskRuns(FamilyRuns):
 
 
 def make_case(ticket: Ticket, _: Settings) -> TicketCase:
-    if not ticket.said_before:
+    text, said_before = _continue(ticket)
+    if not said_before:
         language = guess_language(find_question(ticket.whole))
         return TicketCase(ticket_id=ticket.id, text=ticket.whole, language=language)
-    first, *others = ticket.said_before  # the subject is what the first question was about
+    first, *others = said_before  # the subject is what the first question was about
     said = (msgspec.structs.replace(first, text=whole(ticket.subject, first.text)), *others)
-    language = guess_language(find_question(ticket.text)) or guess_language(find_question(said[0].text))
-    return TicketCase(ticket_id=ticket.id, text=ticket.text or ticket.subject, said_before=said, language=language)
+    language = guess_language(find_question(text)) or guess_language(find_question(said[0].text))
+    return TicketCase(
+        ticket_id=ticket.id, text=text or ticket.subject, said_before=said, language=language, answers=ticket.answers
+    )
+
+
+def _continue(ticket: Ticket) -> tuple[str, tuple[EarlierMessage, ...]]:
+    """What is asked now and what was said before: who answers what we asked goes on with the conversation."""
+    text, said = ticket.text, list(ticket.said_before)
+    for each in ticket.answers:
+        said += [EarlierMessage("customer", "", text), EarlierMessage("terminus", "", "\n".join(each.asked))]
+        text = "\n".join(list_values(each))
+    return text, tuple(said)
+
+
+def find_order(case: TicketCase) -> tuple[str, tuple[EarlierMessage, ...]]:
+    """What was asked, and said before that, when nothing of ours was answered yet."""
+    since = 2 * len(case.answers)  # each a question of ours below the message that it asks about
+    return (case.said_before[-since].text, case.said_before[:-since]) if since else (case.text, case.said_before)
 
 
 def answered_by(case: TicketCase) -> str:
@@ -90,7 +110,7 @@ FAMILY: Family = Family(
     answers=dict.fromkeys((Analysis, Draft, Summary), "actors.helpdesk.extractive_answers"),
     children={RESEARCHER: ChildRole("research", make_research, make_answer, lambda s: s.research.report_seconds)},
     staff=lambda flow, roster: add_specialists(flow, roster.of(flow.name).workers),
-    order_of=lambda case: (case.text, case.said_before),
+    order_of=find_order,
     remembered_text=lambda case: "" if case.said_before else case.text,
     answered_by=answered_by,
     intents={TicketAnalyzed: lambda event: FoundIntent(event.analysis.intent, f"{event.analysis.urgency} urgency")},

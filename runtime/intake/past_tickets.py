@@ -18,7 +18,7 @@ from runtime.service_error import ServiceError
 from runtime.tickets import Ticket
 
 MOST_POLLS = 50
-Verdict = Literal["answered", "not found", "failed", "left alone"]
+Verdict = Literal["answered", "asked back", "not found", "failed", "left alone"]
 Answer = Callable[[Ticket], Awaitable[Outcome]]
 
 
@@ -91,7 +91,9 @@ async def _answer(
         outcome = await answer(made)
     except ServiceError as error:
         return PastTicket(ticket.id, ticket.subject, "failed", str(error), people=people)
-    verdicts: dict[str, Verdict] = {"resolved": "answered", "suggested": "answered", "not_found": "not found"}
+    verdicts: dict[str, Verdict] = {
+        "resolved": "answered", "suggested": "answered", "needs_input": "asked back", "not_found": "not found",
+    }  # fmt: skip
     verdict = verdicts.get(outcome.status, "failed")
     reply = write_reply(outcome, adapter.file.references)
     return PastTicket(ticket.id, ticket.subject, verdict, outcome.detail, reply, people)

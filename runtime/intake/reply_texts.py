@@ -39,7 +39,9 @@ def escape_references(text: str, signs: Collection[str] = SIGNS) -> str:
 
 
 def write_reply(outcome: Outcome, signs: Collection[str] = SIGNS) -> str:
-    """To the customer: the answer, and where it stands; `signs` as for `escape_references`."""
+    """To the customer: what is asked, or the answer and where it stands; `signs` as for `escape_references`."""
+    if outcome.questions:
+        return escape_references("\n".join(each.ask for each in outcome.questions), signs)
     if outcome.resolution is None:
         return ""
     text = unescape_markdown(outcome.resolution.text).strip()
@@ -60,8 +62,9 @@ def write_note(outcome: Outcome, number: int, *, how: str = "", due: str = "", s
     :param due: when the ticket is to be answered, as the helpdesk writes it.
     """
     language = outcome.language
-    parts = [say_headline(outcome, language), _describe_due(due, language), outcome.detail]
-    parts.append(explain_incomplete(outcome, language))
+    headline = say("headline_asks_customer", language) if outcome.questions else say_headline(outcome, language)
+    parts = [headline, _describe_due(due, language), outcome.detail]
+    parts += [explain_incomplete(outcome, language), *(each.ask for each in outcome.questions)]
     if outcome.resolution is not None:
         text = unescape_markdown(outcome.resolution.text).strip()
         parts += [text, *(_describe_place(each, text, signs) for each in outcome.resolution.citations)]

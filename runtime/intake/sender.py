@@ -208,7 +208,8 @@ class Sender:
                 done, ticket = await self._write(begun, run, ticket, text, origin)
             write_back = _replace(write_back, done)
             if done.state == "confirmed":
-                await self._teach(run, done)
+                if write_back.status != "needs_input":  # a question is no answer
+                    await self._teach(run, done)
                 write_back = look_at_tags(write_back, ticket.tags, self._settings.send_tag)
             await self._inbox.keep(run, write_back)
             log.info("helpdesk.written", run=run, what=done.what, state=done.state, why=done.said)

@@ -98,7 +98,7 @@ def plan(outcome: Outcome, mode: Mode, settings: HelpdeskSettings, solved: str) 
     """
     if mode in {"off", "dry_run"} or outcome.status == "cancelled":
         return
-    if outcome.status not in {"resolved", "suggested"}:
+    if outcome.status not in {"resolved", "suggested", "needs_input"}:
         yield "note", "planned"
         if settings.fallback:
             yield "assign", "planned"
@@ -110,7 +110,7 @@ def plan(outcome: Outcome, mode: Mode, settings: HelpdeskSettings, solved: str) 
         if mode != "approve":
             return
         yield "reply", "waiting"
-    if solved:
+    if solved and outcome.status != "needs_input":
         yield "status", "waiting" if mode != "auto" else "planned"
 
 

@@ -4,10 +4,11 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from actors.evidence.passages import SearchHits
 from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.user_input import (
     ASK_CHARACTERS,
@@ -25,6 +26,7 @@ from runtime.service_error import ServiceError
 from runtime.storage.journal import StoredRun
 from runtime.tickets import Ticket
 from runtime.upkeep.purge import purge
+from tests.fakes import MAC_PASSAGE, ON_A_MAC, PASSAGE, AsksBack
 from tests.runtime.families.asking import BOAT, HOURS, NAME, RENTAL, Hired
 from tests.runtime.families.test_research_runs import opened
 from tests.runtime.http.kit import Interface, interface
@@ -81,7 +83,12 @@ async def test_a_run_asks_and_the_ticket_goes_on_with_the_answers_its_text_and_i
         assert went_on.resolution.text == f"Boat\n\n{ASKED}\n\nWith a dog. / boat canoe, hours 3 / south"
         case = service.node.journal.case(follows)
         assert case.answers == (
-            AnswerRound(asking.id, (GivenAnswer("boat", "canoe"), GivenAnswer("hours", "3")), "With a dog."),
+            AnswerRound(
+                asking.id,
+                (GivenAnswer("boat", "canoe"), GivenAnswer("hours", "3")),
+                "With a dog.",
+                asked=(BOAT.ask, HOURS.ask, NAME.ask),
+            ),
         )
         said = await service.read_question(follows)
         assert (said.question, said.subject, said.requester) == (ASKED, "Boat", "Kim")
@@ -304,3 +311,34 @@ async def test_who_submitted_a_ticket_answers_what_it_asks_and_others_only_opera
         for ticket, who in (("B-1", owner), ("B-2", desk)):
             status, ended = await web.ask("POST", f"/tickets/{ticket}/answers?wait=20", json=answers, headers=who)
             assert (status, ended["status"]) == (200, "resolved")
+
+
+class Finds:
+    """A knowledge in which two passages answer two cases."""
+
+    async def search(self, question: str, **_: object) -> SearchHits:
+        await asyncio.sleep(0)
+        return SearchHits((PASSAGE, MAC_PASSAGE))
+
+
+@pytest.mark.parametrize("said", [{"answers": {"detail": "Yes, a Mac."}}, {"text": "Yes, a Mac."}])
+async def test_a_helpdesk_ticket_that_asks_goes_on_as_a_conversation(tmp_path: Path, said: dict[str, Any]) -> None:
+    async with interface(tmp_path, model=AsksBack(), memory=True) as web:
+        web.node.knowledge = cast("Any", Finds())
+        ticket = {"id": "T-9", "subject": "VPN", "text": "It drops every hour."}
+        _, asking = await web.ask("POST", "/tickets?wait=20", json=ticket)
+        assert asking["status"] == "needs_input"
+        assert [each["ask"] for each in asking["questions"]] == ["Do you use a Mac?"]
+
+        _, ended = await web.ask("POST", "/tickets/T-9/answers?wait=20", json=said)
+        assert ended["status"] == "resolved"
+        assert ON_A_MAC in ended["resolution"]["text"]
+        run = await web.node.journal.latest_of("T-9")
+        assert run is not None
+        case = web.node.journal.case(run)
+        assert [(each.role, each.text) for each in case.said_before] == [
+            ("customer", "VPN\n\nIt drops every hour."), ("terminus", "Do you use a Mac?"),
+        ]  # fmt: skip
+        assert case.text == "Yes, a Mac."
+        _, again = await web.ask("POST", "/tickets", json=ticket)
+        assert again["run"] == run.id, "who submits the ticket again follows it"

@@ -120,6 +120,7 @@ SENTENCES = {
     "approve_by_tag": "Oder hier am Ticket mit dem Tag {tag}.",
     "headline_not_found": "In den Quellen nicht gefunden",
     "headline_needs_input": "Braucht Ihre Antworten",
+    "headline_asks_customer": "Der Kunde müsste sagen, welcher Fall es ist: eine Frage an ihn.",
     "headline_error": "Beendet, bevor es fertig war",
     "headline_cancelled": "Abgebrochen",
     "report_resolved": "Der Bericht beantwortet die Frage",

@@ -118,6 +118,7 @@ SENTENCES = {
     "approve_by_tag": "Or give the ticket here the tag {tag}.",
     "headline_not_found": "Not found in the sources",
     "headline_needs_input": "Needs your answers",
+    "headline_asks_customer": "The customer would have to say which case it is: a question to them.",
     "headline_error": "Stopped before it was finished",
     "headline_cancelled": "Cancelled",
     "report_resolved": "The report answers the question",

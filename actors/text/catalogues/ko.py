@@ -107,6 +107,7 @@ SENTENCES = {
     "approve_by_tag": "또는 이 티켓에 {tag} 태그를 붙이세요.",
     "headline_not_found": "출처에서 찾지 못했습니다",
     "headline_needs_input": "답변이 필요합니다",
+    "headline_asks_customer": "고객이 어떤 경우인지 알려 주어야 합니다. 고객에게 물을 내용입니다.",
     "headline_error": "끝나기 전에 중단되었습니다",
     "headline_cancelled": "취소되었습니다",
     "report_resolved": "보고서가 질문에 답합니다",

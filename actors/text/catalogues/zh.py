@@ -106,6 +106,7 @@ SENTENCES = {
     "approve_by_tag": "也可以在此工单上添加标签 {tag}。",
     "headline_not_found": "在来源中没有找到",
     "headline_needs_input": "需要您补充信息",
+    "headline_asks_customer": "需要客户说明是哪种情况：建议询问以下问题。",
     "headline_error": "未完成便已停止",
     "headline_cancelled": "已取消",
     "report_resolved": "报告回答了这个问题",

@@ -22,7 +22,9 @@ SUMMARY = "connect a helpdesk, and look at what it says"
 LOG = "errors"
 MOST_SAID = 600
 """Characters of an answer that `replay` shows."""
-STYLES: "dict[Verdict, str]" = {"answered": "good", "not found": "unsure", "failed": "bad", "left alone": "faint"}
+STYLES: "dict[Verdict, str]" = {
+    "answered": "good", "asked back": "unsure", "not found": "unsure", "failed": "bad", "left alone": "faint",
+}  # fmt: skip
 EPILOG = """\
 Nothing of this writes to a helpdesk. What a connection is: docs/helpdesks.md.
 

@@ -5,7 +5,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from actors.drafting.drafts import Draft, HandoverRequest
+from actors.drafting.drafts import AskBack, Draft, HandoverRequest
 from actors.evidence.claims import Claim
 from actors.evidence.passages import Passage, SearchHits
 from actors.evidence.shortfalls import Code, Shortfall, explain_shortfalls, name_shortfalls
@@ -13,9 +13,10 @@ from actors.helpdesk.output_schemas import Analysis
 from actors.helpdesk.worker import CONTEXT_CHARACTERS
 from actors.ports import Completion, ModelRequest, PortFailed
 from actors.text.catalogue import CATALOGUES
+from actors.workflow.earlier_messages import EarlierMessage
 from actors.workflow.outcome import EndReason, Outcome, explain_incomplete, say_headline
 from runtime.families import extractive
-from tests.fakes import MAC_PASSAGE, ON_A_MAC, PASSAGE, Knows, Stage, Thinks
+from tests.fakes import ANSWER, CASE, MAC_PASSAGE, ON_A_MAC, PASSAGE, Knows, Stage, Thinks
 
 FAILED = "The documents could not be searched: the disk is gone."
 
@@ -86,6 +87,62 @@ async def test_where_no_claim_is_borne_out_and_nothing_was_found_that_is_said() 
 
     assert (outcome.status, outcome.resolution) == ("not_found", None)
     assert outcome.detail.startswith("The documents hold nothing on this.")
+
+
+BOTH = SearchHits((PASSAGE, MAC_PASSAGE))
+WHICH = "Do you use a Mac?"
+
+
+async def test_where_passages_answer_different_cases_the_person_is_asked_and_sees_the_places() -> None:
+    stage = Stage(knowledge=Finds(BOTH), model=Drafts(Draft(ask_back=AskBack(WHICH, (1, 2)))))
+    outcome = await stage.end()
+
+    assert (outcome.status, outcome.summary) == ("needs_input", WHICH)
+    assert [(each.name, each.ask) for each in outcome.questions] == [("detail", WHICH)]
+    assert outcome.resolution is not None
+    assert [each.quote for each in outcome.resolution.citations] == [ANSWER, ON_A_MAC]
+    assert outcome.resolution.grade == "suggested"
+    assert (outcome.handoffs[-2].source, outcome.by) == ("worker", "ticketing")
+    assert [each.reason for each in outcome.handoffs][-2:] == ["DetailAsked", "detail_asked"]
+
+
+TOLD = EarlierMessage("terminus", "", "Which computer do you use?")
+PERSON = EarlierMessage("person", "", "Which computer do you use?")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (AskBack(WHICH, (1,)), ()), (AskBack(WHICH, (1, 1)), ()), (AskBack(WHICH, (1, 7)), ()),
+        (AskBack(WHICH, (0, -1)), ()), (AskBack("Please look at both.", (1, 2)), ()), (AskBack("", (1, 2)), ()),
+        (AskBack(f"{'which ' * 100}?", (1, 2)), ()), (AskBack("Is it at https://evil.example ?", (1, 2)), ()),
+        (AskBack("Would you write to help@evil.example?", (1, 2)), ()), (AskBack("Kennen Sie das?", (1, 2)), ()),
+        (AskBack("你用的是哪一种电脑?", (1, 2)), ()), (AskBack(WHICH, (1, 2)), (TOLD,)),
+    ],
+)  # fmt: skip
+async def test_a_question_that_decides_nothing_leads_away_or_comes_twice_is_not_asked(
+    asked: AskBack, said: tuple[EarlierMessage, ...]
+) -> None:
+    case = msgspec.structs.replace(CASE, said_before=said, language="en")
+    outcome = await Stage(knowledge=Finds(BOTH), model=Drafts(Draft(ask_back=asked)), case=case).end()
+
+    assert (outcome.status, outcome.questions) == ("not_found", ())
+
+
+async def test_what_a_person_of_the_helpdesk_asked_does_not_keep_us_from_asking() -> None:
+    case = msgspec.structs.replace(CASE, said_before=(PERSON,), language="en")
+    outcome = await Stage(knowledge=Finds(BOTH), model=Drafts(Draft(ask_back=AskBack(WHICH, (2, 1)))), case=case).end()
+
+    assert outcome.status == "needs_input"
+    assert outcome.resolution is not None
+    assert [each.quote for each in outcome.resolution.citations] == [ON_A_MAC, ANSWER]
+
+
+async def test_who_answers_does_not_ask() -> None:
+    draft = Draft((Claim(ANSWER, 1, ANSWER),), ask_back=AskBack(WHICH, (1, 2)))
+    outcome = await ended(Finds(BOTH), draft)
+
+    assert (outcome.status, outcome.questions) == ("resolved", ())
 
 
 async def test_a_search_that_fails_once_is_tried_again() -> None:

@@ -20,7 +20,7 @@ from runtime.intake import adapter, helpdesk_watcher, inbox, intake, sender
 from runtime.intake.events import HelpdeskEvent
 from runtime.intake.write_back import Decision, WriteBack
 from runtime.service import TicketService
-from tests.fakes import ANSWER, ON_A_MAC, Thinks
+from tests.fakes import ANSWER, MAC_PASSAGE, ON_A_MAC, PASSAGE, AsksBack, Knows, Thinks
 from tests.patience import HANGS_SECONDS
 from tests.runtime.http import kit
 from tests.runtime.http.kit import Held, Interface, interface
@@ -550,6 +550,58 @@ async def test_a_follow_up_is_the_question_and_what_was_said_before_its_context(
         assert (again.verdict, known.ticket_id) == ("miss", "hd.desk.7")
         _, receipt = await web.ask("POST", "/tickets/hd.desk.7/feedback", json={"right": False})
         assert receipt["answers"] == 0, "that of the first question is not judged by it"
+
+
+@pytest.fixture
+def ambiguous(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is found answers two cases."""
+
+    async def search(self: Knows, question: str, **_: object) -> SearchHits:
+        await asyncio.sleep(0)
+        return SearchHits((PASSAGE, MAC_PASSAGE))
+
+    monkeypatch.setattr(Knows, "search", search)
+
+
+@pytest.mark.usefixtures("judged", "ambiguous")
+@pytest.mark.parametrize("edited", ["", "Is it a Mac that you use?"])
+async def test_what_a_model_would_ask_goes_to_the_customer_once_a_person_lets_it(
+    opened: Opened, tmp_path: Path, edited: str
+) -> None:
+    async with connected(tmp_path, mode="approve", model=AsksBack(), memory=True) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await until(lambda: bool(desk.said("7", public=False)))
+        await settle(web, opened)
+        (note,) = desk.said("7", public=False)
+        assert "a question to them" in note
+        assert "Do you use a Mac?" in note
+        assert ANSWER in note
+        assert ON_A_MAC in note
+        assert desk.said("7", public=True) == []
+
+        body = {"json": {"text": edited}} if edited else {}
+        assert (await web.ask("POST", "/tickets/hd.desk.7/approve", **body))[0] == 200
+        await until(lambda: bool(desk.said("7", public=True)))
+        await settle(web, opened)
+        assert desk.said("7", public=True) == [edited or "Do you use a Mac?"]
+        known = await web.node.memory.recall(f"{TEXT[:20]}\n\n{TEXT}", within=5)
+        assert known.verdict == "miss", "a question is no answer"
+
+        await desk.deliver(web.client, desk.write("7", "ann", "Yes, a Mac."))
+        await until(lambda: len(desk.said("7", public=False)) == 2)
+        await settle(web, opened)
+        _, told = await web.ask("GET", "/tickets/hd.desk.7")
+        assert (told["status"], told["question"]) == ("resolved", "Yes, a Mac.")
+        assert ON_A_MAC in desk.said("7", public=False)[1]
+
+
+@pytest.mark.usefixtures("judged", "ambiguous")
+async def test_nobody_is_asked_without_a_persons_word(opened: Opened, tmp_path: Path) -> None:
+    async with connected(tmp_path, mode="auto", model=AsksBack()) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await until(lambda: bool(desk.said("7", public=False)))
+        await settle(web, opened)
+        assert desk.said("7", public=True) == []
 
 
 async def test_a_first_question_that_looks_like_an_old_one_is_answered_by_memory_and_a_follow_up_is_not(
