@@ -98,8 +98,11 @@ def list_once(text: str) -> list[str]:
 
 
 def choose_all(shelf: IndexReader, ranked: Sequence[Ranked], limit: int) -> list[tuple[int, Passage]]:
-    texts: dict[int, str] = {}
-    return [(each.id, search._load(shelf, each, texts)) for each in ranked[:limit]]
+    places = ((each, shelf.find_place(each.id)) for each in ranked[:limit])
+    return [
+        (each.id, Passage(str(each.id), place.source, place.title, place.heading, "", place.start, place.end))
+        for each, place in places
+    ]
 
 
 MEANING = "meaning beside words"

@@ -6,7 +6,7 @@ there, such as synonyms, rare words, column weights or parts of sentences, was l
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from actors.evidence.passages import Meaning, Passage, Reason
 from actors.text.stop_words import EVERYDAY
 from actors.text.tokenizer import spellings, tokens
-from runtime.knowledge.index.index_reader import IndexReader
+from runtime.knowledge.index.index_reader import BELOW, IndexReader, Place
 from runtime.knowledge.named_documents import follow_titles
 
 CANDIDATES = 200
@@ -80,7 +80,7 @@ def find_passages(
     terms = tokens(question[:QUESTION_CHARACTERS])[:TERMS]  # as often as it says them: in a long mail that tells
     candidates = shelf.match(terms, most, documents)
     if not candidates:
-        return Found(reason=Reason("nothing_near"))
+        return _refuse(_list_own_terms(question))
     ranked = rank(
         candidates,
         shelf.find_vectors([id_ for id_, _ in candidates], len(vector)) if vector else {},
@@ -92,8 +92,10 @@ def find_passages(
         ranked = _follow(shelf, question, ranked)
     chosen = _choose(shelf, ranked, limit)
     passages = tuple(passage for _, passage in chosen)
-    if cosines and max(cosines.values()) < FLOOR and _measure_share_said(question, passages[:BEST]) < SAID:
-        return Found(reason=Reason("nothing_near"))
+    if cosines and max(cosines.values()) < FLOOR:
+        own = _list_own_terms(question)
+        if _measure_share_said(own, passages[:BEST]) < SAID:
+            return _refuse(own)
     missing = len(ranked) - len(cosines) if vector else 0
     near = tuple(cosines.get(id_) for id_, _ in chosen)
     return Found(passages, None, Meaning(max(cosines.values()), near) if cosines else None, missing)
@@ -141,57 +143,78 @@ def _measure_cosines(vectors: Sequence[bytes], vector: bytes) -> NDArray[np.floa
     return found
 
 
-def _measure_share_said(question: str, passages: Sequence[Passage]) -> float:
-    """How much of the words that a question does not share with any talk some passages say, 0 to 1."""
-    own = {term for word, term in spellings(question[:QUESTION_CHARACTERS]) if word not in EVERYDAY}
-    said = own.intersection(tokens(" ".join(f"{each.heading} {each.text}" for each in passages)))
+def _list_own_terms(question: str) -> set[str]:
+    """The terms of a question that it does not share with any talk."""
+    return {term for word, term in spellings(question[:QUESTION_CHARACTERS]) if word not in EVERYDAY}
+
+
+def _refuse(own: Collection[str]) -> Found:
+    return Found(reason=Reason("nothing_near" if own else "says_too_little"))
+
+
+def _measure_share_said(own: Collection[str], passages: Sequence[Passage]) -> float:
+    """How much of a question's own terms some passages say, 0 to 1."""
+    said = set(own).intersection(tokens(" ".join(f"{each.heading} {each.text}" for each in passages)))
     return len(said) / len(own) if own else 0.0
 
 
 def _choose(shelf: IndexReader, ranked: Sequence[Ranked], limit: int) -> list[tuple[int, Passage]]:
-    """The best passages, each going on down its page; none that stands in one above it, or says the very same."""
-    texts: dict[int, str] = {}
+    """The best passages, each going on down its section; none that stands in one above it, or says the very same."""
+    pages: dict[int, _Page] = {}
     chosen: list[tuple[int, Passage]] = []
     said: set[str] = set()
     for each in ranked:
         if len(chosen) == limit:
             break
-        passage = _load(shelf, each, texts)
+        place = shelf.find_place(each.id)
+        if place.document not in pages:
+            pages[place.document] = _Page(shelf.text(place.source) or "", shelf.sections(place.source))
+        shown = [(other.start, other.end) for _, other in chosen if other.source == place.source]
+        if any(start <= place.start < end for start, end in shown):
+            continue
+        passage = _show(place, each.score, pages[place.document], [start for start, _ in shown])
         own = " ".join(passage.text.split())
-        stands = any(passage.source == other.source and other.start <= passage.start < other.end for _, other in chosen)
-        if not stands and own not in said:
+        if own not in said:
             chosen.append((each.id, passage))
             said.add(own)
     return chosen
 
 
-def _load(shelf: IndexReader, ranked: Ranked, texts: dict[int, str]) -> Passage:
-    """:param texts: of documents that were read before, by their numbers."""
-    place = shelf.find_place(ranked.id)
-    if place.document not in texts:
-        texts[place.document] = shelf.text(place.source) or ""
-    text = texts[place.document]
-    end = go_on(text, place.start, place.end)
+class _Page(NamedTuple):
+    text: str
+    sections: list[tuple[str, int, int]]
+    """Heading, start and end of each of its passages."""
+
+
+def _show(place: Place, score: float, page: _Page, others: Iterable[int]) -> Passage:
+    """:param others: where what is shown of the page already begins."""
+    text, start = page.text, place.start
+    line = text.rfind("\n", 0, start) + 1
+    if text[line:start].isspace():
+        start = line  # of code the first line keeps its place below the others
+    beyond = [begin for heading, begin, _ in page.sections if begin >= place.end and not _is_below(heading, place)]
+    end = go_on(text, start, place.end, min((len(text), *beyond, *(each for each in others if each >= place.end))))
     return Passage(
-        id=f"{place.source}#{place.ordinal}",
-        source=place.source,
-        title=place.title,
-        heading=place.heading,
-        text=text[place.start : end],
-        start=place.start,
-        end=end,
-        anchor=place.anchor,
-        score=round(ranked.score, 4),
-    )
+        id=f"{place.source}#{place.ordinal}", source=place.source, title=place.title, heading=place.heading,
+        text=text[start:end], start=start, end=end, anchor=place.anchor, score=round(score, 4),
+    )  # fmt: skip
 
 
-def go_on(text: str, start: int, end: int) -> int:
-    """Where a passage of a document ends that goes on for SHOWN characters, between paragraphs or steps."""
-    last = start + SHOWN
+def _is_below(heading: str, place: Place) -> bool:
+    return f"{heading}{BELOW}".startswith(f"{place.heading}{BELOW}")
+
+
+def go_on(text: str, start: int, end: int, beyond: int) -> int:
+    """
+    Where a passage of a document ends that goes on for SHOWN characters, between paragraphs or steps.
+
+    :param beyond: where something else begins.
+    """
+    last = min(start + SHOWN, beyond)
     if last <= end:
         return end
     more = text[end:last]
-    if last < len(text):
+    if last < beyond:
         breaks = [each.start() for each in _BREAK.finditer(more)]
         more = more[: breaks[-1]] if breaks else ""
     lines = more.split("\n")

@@ -14,10 +14,8 @@ from actors.text.catalogue import ENGLISH
 from actors.text.normalize import find_span
 from runtime.knowledge import NO_INDEX, QuestionVector
 from runtime.knowledge.find_passages import CANDIDATES, find_passages
-from runtime.knowledge.index.index_reader import IndexReader
+from runtime.knowledge.index.index_reader import BELOW, IndexReader
 
-BELOW = " > "
-"""Between the headings that lead to a passage."""
 DIGEST_BYTES = 12
 
 _shelves: dict[str, tuple[tuple[int, int], IndexReader]] = {}

@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from actors.evidence.passages import SearchHits
+from actors.helpdesk.workflow import TicketCase
 from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.user_input import (
     ASK_CHARACTERS,
@@ -335,7 +336,7 @@ async def test_a_helpdesk_ticket_that_asks_goes_on_as_a_conversation(tmp_path: P
         assert ON_A_MAC in ended["resolution"]["text"]
         run = await web.node.journal.latest_of("T-9")
         assert run is not None
-        case = web.node.journal.case(run)
+        case = cast("TicketCase", web.node.journal.case(run))
         assert [(each.role, each.text) for each in case.said_before] == [
             ("customer", "VPN\n\nIt drops every hour."), ("terminus", "Do you use a Mac?"),
         ]  # fmt: skip

@@ -27,6 +27,7 @@ SENTENCES = {
     "rejected_before": "Gefunden wurde nur, was schon einmal als falsch bezeichnet wurde.",
     "nothing_answers": "Nichts von dem, was gelesen wurde, beantwortet dieses Ticket.",
     "nothing_near": "Die Dokumente enthalten dazu nichts.",
+    "says_too_little": "Das sagt zu wenig, um etwas nachzuschlagen. Worum geht es, und was passiert?",
     "not_borne_out": "Es wurde eine Antwort geschrieben, aber das Gelesene belegt sie nicht; deshalb wird sie nicht "
     "gezeigt.",
     "closest": "{why} Am nächsten kommt: {places}.",

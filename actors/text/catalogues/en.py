@@ -30,6 +30,7 @@ SENTENCES = {
     "rejected_before": "What was found is what somebody called wrong before.",
     "nothing_answers": "Nothing that was read answers this ticket.",
     "nothing_near": "The documents hold nothing on this.",
+    "says_too_little": "This says too little to look anything up. What is it about, and what happens?",
     "not_borne_out": "An answer was written, but what was read does not bear it out, so it is not shown.",
     "closest": "{why} What comes closest: {places}.",
     "no_text": "The pages that were read hold no text to quote.",

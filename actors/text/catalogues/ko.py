@@ -27,6 +27,7 @@ SENTENCES = {
     "rejected_before": "찾은 내용은 이전에 잘못되었다고 지적된 것뿐입니다.",
     "nothing_answers": "읽은 내용 중에 이 문의에 대한 답이 없습니다.",
     "nothing_near": "문서에 이에 대한 내용이 없습니다.",
+    "says_too_little": "내용이 너무 적어 찾아볼 수 없습니다. 무엇에 관한 것이고, 어떤 일이 일어나나요?",
     "not_borne_out": "답변을 작성했으나 읽은 내용으로 뒷받침되지 않아 표시하지 않습니다.",
     "closest": "{why} 가장 가까운 내용: {places}.",
     "no_text": "읽은 페이지에 인용할 글이 없습니다.",

@@ -27,6 +27,7 @@ SENTENCES = {
     "rejected_before": "找到的内容此前已被人指出是错误的。",
     "nothing_answers": "所读内容都无法解答这个工单。",
     "nothing_near": "文档中没有相关内容。",
+    "says_too_little": "内容太少，无法查找。请说明是什么问题、发生了什么。",
     "not_borne_out": "已写出一份回答，但所读内容无法证实它，因此不予显示。",
     "closest": "{why}最接近的内容：{places}。",
     "no_text": "所读页面中没有可以引用的文字。",

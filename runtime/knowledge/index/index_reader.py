@@ -9,6 +9,9 @@ from typing import Any, NamedTuple, TypeVar
 from runtime.knowledge.index import vector_store
 from runtime.knowledge.index.index_version import LAPSED, lapsed_folders
 
+BELOW = " > "
+"""Between the headings that lead to a passage."""
+
 T = TypeVar("T")
 
 

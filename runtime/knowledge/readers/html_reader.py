@@ -26,9 +26,11 @@ _SKIP = word_set(
     """
 )
 _SKIP_CLASS = re.compile(
-    r"\b(?:nav(?:header|footer|bar|igation)?|toc|toctree-wrapper|sidebar|sphinxsidebar\w*|breadcrumbs?|menu|footer|"
+    r"\b(?:\w*nav(?:header|footer|bar|igation)?|toc|toctree-wrapper|sphinxsidebar\w*|breadcrumbs?|menu|footer|"
     r"related|headerlink|linenos|titlepage-sep|skip-link|admonition-title)\b|\bcontents\b.{0,100}\btopic\b"
 )
+_SIDEBAR = re.compile(r"\bsidebar\b")
+"""Of a site, where it is mostly links; in a text, a box of it."""
 _ADMONITION = re.compile(r"\b(?:note|tip|caution|warning|important|admonition|seealso)\b")
 _BLOCK = word_set(
     """
@@ -36,6 +38,10 @@ _BLOCK = word_set(
     blockquote figure figcaption details summary body center address fieldset hr h1 h2 h3 h4 h5 h6 pre
     """
 )
+ABOVE = 3
+"""Elements above a row that are looked at: its body, its table, what holds that."""
+_OF_TABLES = frozenset(("table", "tbody", "thead", "tfoot"))
+_LISTS = frozenset(("ol", "ul"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _FOOTNOTE_MARK = re.compile(r"\s*\[\w{1,3}\]\s*")
 _LONG_TAG = re.compile(rf"<[^<>]{{{TAG_CHARACTERS},}}")
@@ -128,6 +134,11 @@ class _Walker:
         self._id = ("", 0)
         """The latest id, and where in the text it was met: it names the heading that stands right there."""
         self._prefix = ""
+        """What stands before the next paragraph: the mark of its list item,"""
+        self._label = ""
+        """and what it begins with: `Warning`."""
+        self._counts: list[int] = []
+        """Of each list around: the number of its next item; 0: its items have none."""
 
     def walk(self, e: HtmlElement, depth: int) -> None:
         tag = e.tag
@@ -156,9 +167,11 @@ class _Walker:
 
     def flush(self) -> None:
         """End the paragraph that was gathered from inline elements."""
-        self.layout.prose("".join(self._inline), self._prefix)
+        text = "".join(self._inline)
         self._inline.clear()
-        self._prefix = ""
+        if text.strip():
+            self.layout.prose(f"{self._label}{text}", self._prefix)
+            self._prefix = self._label = ""
 
     def _children(self, e: HtmlElement, depth: int) -> None:
         self._inline.append(e.text or "")
@@ -168,16 +181,30 @@ class _Walker:
 
     def _block(self, e: HtmlElement, depth: int) -> None:
         self.flush()
-        if e.tag == "li":
-            self._prefix = BULLET
+        if e.tag in _LISTS:
+            self._counts.append(int(e.tag == "ol"))
+        elif e.tag == "li":
+            self._prefix = self._count_item()
         self._children(e, depth)
         self.flush()
+        if e.tag in _LISTS:
+            self._counts.pop()
+        elif e.tag == "li":
+            self._prefix = ""
+
+    def _count_item(self) -> str:
+        """What stands before an item: a number where its list has numbers."""
+        if not (self._counts and self._counts[-1]):
+            return BULLET
+        self._counts[-1] += 1
+        return f"{self._counts[-1] - 1}. "
 
     def _heading(self, e: HtmlElement) -> None:
         self.flush()
-        parent = e.getparent()
-        if parent is not None and _ADMONITION.search(parent.get("class") or ""):
+        if _is_in_admonition(e):
+            self._label = _make_label(_visible(e))
             return
+        self._prefix = self._label = ""
         name, met = self._id
         around = name if met == self.layout.size else ""
         self.layout.head(int(e.tag[1]), _MANUAL_PAGE.sub("", fold(_visible(e))), _anchor(e) or around)
@@ -202,14 +229,17 @@ class _Walker:
     def _row(self, e: HtmlElement, depth: int) -> None:
         self.flush()
         cells = [child for child in e if child.tag in ("td", "th") and not _skip(child)]
-        if not any(child.tag == "td" for child in cells):
-            return
         if next(e.iter("table", "dl", "pre"), None) is not None:  # a table for the layout
             self._block(e, depth)
             return
         texts = [text for text in (fold(_space(cell)) for cell in cells) if text]
+        if len(texts) == 1 and _is_in_admonition(e) and any(child.tag == "th" for child in cells):
+            self._label = _make_label(texts[0])  # the next row says of what
+            return
         code = next(e.iter("code"), None)
         name = fold(code.text_content()) if code is not None else ""
+        if not " ".join(texts).startswith(name):
+            name = ""  # it is spoken of, and is not what the row is about
         if len(cells) == 1 and any(child.tag in _BLOCK for child in cells[0]):
             level = self.layout.outline.depth
             if name:
@@ -218,6 +248,17 @@ class _Walker:
             self.layout.outline.leave(level)
         else:
             self.layout.row(texts, name, _anchor(e))
+
+
+def _make_label(title: str) -> str:
+    return f"{fold(title).rstrip(':')}: " if title.strip() else ""
+
+
+def _is_in_admonition(e: HtmlElement) -> bool:
+    """A note or a warning that stands right above, or of which this is a row."""
+    above = (each for each, _ in zip(e.iterancestors(), range(ABOVE), strict=False) if each.tag not in _OF_TABLES)
+    holder = next(above, None)
+    return holder is not None and bool(_ADMONITION.search(holder.get("class") or ""))
 
 
 def _anchor(e: HtmlElement) -> str:
@@ -235,6 +276,8 @@ def _skip(e: HtmlElement) -> bool:
     if e.tag in ("header", "aside") and e.getparent() is not None and e.getparent().tag == "body":
         return next(e.iter("h1", "h2", "h3", "h4"), None) is None  # of the site, beside the page
     name = e.get("class")
+    if name and _SIDEBAR.search(name):
+        return _link_share(e) > LINKS_SHARE
     return bool(name and _SKIP_CLASS.search(name))
 
 

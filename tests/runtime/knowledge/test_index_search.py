@@ -73,15 +73,19 @@ def test_a_document_is_known_by_as_much_of_its_path_as_a_text_names(database: st
         "Who won the football world cup?",
         "怎么安装数据库？",
         "서버 백업은 어떻게 하나요?",
-        "the of and",
-        "???",
-        "",
     ],
 )
 def test_what_the_documents_have_no_word_of_is_not_found(database: str, question: str) -> None:
     findings = find(database, question, 8)
     assert findings.passages == ()
     assert findings.abstain == "The documents hold nothing on this."
+
+
+@pytest.mark.parametrize("question", ["It does not work any more. Please help!!!", "the of and", "???", ""])
+def test_a_question_that_says_nothing_is_not_told_that_the_documents_lack_it(database: str, question: str) -> None:
+    findings = find(database, question, 8)
+    assert findings.passages == ()
+    assert findings.abstain.startswith("This says too little to look anything up.")
 
 
 def test_a_passage_goes_on_down_its_page_and_none_is_shown_twice(database: str) -> None:
@@ -198,3 +202,36 @@ def test_a_story_around_the_question_changes_nothing(database: str, form: str) -
 
 def test_a_time_of_day_is_no_subject(database: str) -> None:
     assert find(database, "The printer connects since 5 o'clock", 8).abstain == ""
+
+
+PAGE = """<html><body><h1>Files</h1><h2>Making folders</h2><pre>$ mkdir attic
+$ ls
+attic</pre><p>{more}</p><h3>With a name of two words</h3><p>{more} Put it between quotes.</p>
+<h2>Removing them</h2><p>Use rmdir for a folder that is empty.</p></body></html>"""
+
+
+async def test_a_place_ends_with_its_section_and_code_keeps_its_form(tmp_path: Path, workers: Workers) -> None:
+    (tmp_path / "manual").mkdir()
+    page = PAGE.format(more="An attic is made below the folder in which you are. " * 4)
+    (tmp_path / "manual" / "files.html").write_text(page, encoding="utf-8")
+    await index([tmp_path / "manual"], tmp_path, workers, KnowledgeSettings())
+
+    first, *others = find(str(tmp_path / FILE), "mkdir attic", 8).passages
+
+    assert first.heading == "Files > Making folders"
+    assert first.text.startswith("    $ mkdir attic\n    $ ls\n    attic\n")
+    assert first.text.endswith("Put it between quotes.")
+    assert first.text == read(str(tmp_path / FILE), first.source)[first.start : first.end]
+    assert not [each for each in others if each.start < first.end]
+
+
+async def test_two_places_of_a_page_do_not_run_into_each_other(tmp_path: Path, workers: Workers) -> None:
+    (tmp_path / "manual").mkdir()
+    parts = [f"Step {n} turns the {word} of the lathe. " * 5 for n, word in enumerate(("belt", "spindle", "chuck"))]
+    (tmp_path / "manual" / "lathe.md").write_text("# Lathe\n\n" + "\n\n".join(p * 2 for p in parts), encoding="utf-8")
+    await index([tmp_path / "manual"], tmp_path, workers, KnowledgeSettings())
+
+    found = find(str(tmp_path / FILE), "chuck chuck chuck spindle", 8).passages
+
+    spans = sorted((each.start, each.end) for each in found)
+    assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))

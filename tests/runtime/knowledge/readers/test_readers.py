@@ -166,16 +166,40 @@ def test_html_keeps_terms_tables_and_code_under_their_headings() -> None:
     assert (document.title, document.above) == ("Memory", "Configuration")
     found = units(document)
     assert (("Memory",), "Two settings matter.", False) in found
-    assert (("Memory",), "Restart is needed.", False) in found
+    assert (("Memory",), "Note: Restart is needed.", False) in found
     assert (("Memory", "buffers (integer)"), "Sets the cache.", False) in found
     assert (("Memory", "buffers (integer)"), "    buffers = 1GB\n    other = 2", True) in found
     assert (("Memory", "-w, --wait"), "Waits until all is done.", False) in found
     assert (("Memory",), "After the list.", False) in found
+    assert (("Memory",), "Name — Use", False) in found
     assert (("Memory",), "short — row", False) in found
     assert any(path == ("Memory", "pg_size()") for path, _, _ in found)
     assert "never" not in document.text
     assert "Next" not in document.text
     assert next(s.anchor for s in document.sections if s.path[-1:] == ("buffers (integer)",)) == "GUC-BUFFERS"
+
+
+BOXES = """<html><body>
+<ul class="docnav top"><li><a href="p.html"><b>Prev</b></a></li><li><a href="n.html">Next</a></li></ul>
+<h1>Backups</h1><div class="sidebar"><p class="title">TOOL rsync</p><div>It copies what has changed.</div></div>
+<div class="sidebar"><a href="a.html">All the pages</a> <a href="b.html">Search them</a></div>
+<ol><li><p>Stop the server.</p></li><li>Copy <ul><li>the data,</li><li>the keys.</li></ul></li><li></li>
+<li>Start it.</li></ol>
+<div class="warning"><table><tr><td rowspan="2"><img alt="[Warning]"></td><th>Warning</th></tr>
+<tr><td><p>Invoices are <code>NOT</code> recovered.</p><p>Check them.</p></td></tr></table></div>
+<p>Done.</p><table><tr><td><p>Of a note that speaks of <code>sudo</code> somewhere.</p></td></tr></table>
+<div id="end" class="pagenavigation"><a href="n.html">Next</a>: Restoring</div></body></html>"""
+
+
+def test_boxes_and_steps_of_a_text_are_read_as_they_are_meant_and_the_ways_through_a_site_are_not() -> None:
+    document = read_html(BOXES)
+    assert document.text.split("\n\n") == [
+        "# Backups", "TOOL rsync", "It copies what has changed.", "1. Stop the server.", "2. Copy", "- the data,",
+        "- the keys.",
+        "4. Start it.", "Warning: Invoices are NOT recovered.", "Check them.", "Done.",
+        "Of a note that speaks of sudo somewhere.", "",
+    ]  # fmt: skip
+    assert {section.path for section in document.sections} == {("Backups",)}
 
 
 SPHINX = """<html><head><title>csv — Reading — Manual 3.11</title></head><body>
