@@ -289,6 +289,7 @@ STEPS = {
     "ticket analyzed": "Ticket ist eingeordnet",
     "resolution obtained": "Lösung gefunden",
     "nothing found": "nichts gefunden",
+    "detail asked": "Rückfrage gestellt",
     "resolution stored": "Lösung ist gemerkt",
     "summary completed": "Zusammenfassung geschrieben",
     "summary complete": "Zusammenfassung liegt vor",

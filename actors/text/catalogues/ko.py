@@ -276,6 +276,7 @@ STEPS = {
     "ticket analyzed": "티켓 분석 완료",
     "resolution obtained": "해결책 찾음",
     "nothing found": "찾지 못함",
+    "detail asked": "되물음",
     "resolution stored": "해결책 저장 완료",
     "summary completed": "요약 작성 완료",
     "summary complete": "요약 준비됨",

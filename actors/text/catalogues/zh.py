@@ -274,6 +274,7 @@ STEPS = {
     "ticket analyzed": "工单已分析",
     "resolution obtained": "已找到解决办法",
     "nothing found": "没有找到",
+    "detail asked": "已提出追问",
     "resolution stored": "解决办法已记住",
     "summary completed": "摘要已写好",
     "summary complete": "摘要已就绪",

@@ -62,7 +62,7 @@ async def test_a_repair_shows_the_schema() -> None:
         assert (await model.fill(Draft, task(), within=100)).value == Draft()
     asked = server.bodies[1]["messages"][-1]["content"]
     assert "the key `claims` is missing" in asked
-    assert '"required":["claims","pass_on"]' in asked
+    assert '"required":["claims","pass_on","ask_back"]' in asked
 
 
 async def test_only_a_server_that_is_known_to_keep_to_a_schema_is_not_shown_it() -> None:
