@@ -23,6 +23,7 @@ SUBJECT_TERMS = 3
 """With fewer words in common they may speak of anything."""
 
 _FIGURE = re.compile(r"[\d.,:%$€£¥+-]{0,30}\d[\d.,:%]{0,30}\w{0,30}")
+_ENDS = (".", "。", "!", "！")
 _HEDGED = re.compile(
     r"\b(?:for example|e\.g\.|such as|up to|at least|at most|more than|less than|about|around|between)\b", re.IGNORECASE
 )
@@ -62,6 +63,8 @@ def _read_sentences(statements: Iterable[Statement], passages: Iterable[Passage]
     for text, passage, page in texts:
         for line in (row[a:b] for row in text.split("\n") for a, b in sentences(row, 0, len(row))):
             if len(line) > SENTENCE_CHARACTERS or (page, line) in found or not any(c.isdigit() for c in line):
+                continue
+            if not line.endswith(_ENDS):  # a row of a table, a heading, an example: each page has its own figures there
                 continue
             stated = facts(line)
             if (stated.quantities or stated.dates) and not _HEDGED.search(line):

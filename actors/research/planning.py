@@ -56,16 +56,36 @@ def draft_plan(task: PlanRequest) -> PlanDraft:
 
 
 def list_questions(task: str) -> tuple[str, ...]:
-    """What a task asks, in the person's own sentences; one that leans on the one before it stays with that."""
-    parts = [_MARK.sub("", part).strip() for part in split_requests(task[:CHARACTERS])]
-    asked = [part for part in parts if part.endswith(_ASKS) or find_compared(part).sides] or parts
-    found: list[str] = []
-    for part in asked:
-        if found and (_LEANS.search(part) or not terms(part)):
+    """
+    What a task asks, in the person's own sentences.
+
+    What is told goes with the question behind it, which is about that; a question that leans on the one before it stays
+    with that one.
+    """
+    parts = [part for each in split_requests(task[:CHARACTERS]) if (part := _MARK.sub("", each).strip())]
+    compared = {part: find_compared(part) for part in parts}
+    asked = {part for part in parts if part.endswith(_ASKS) or compared[part].criteria}
+    asked = asked or {part for part in parts if compared[part].sides} or set(parts)
+    found, told = list[str](), list[str]()
+    for part in parts:
+        if part not in asked:
+            told.append(part)
+        elif found and not told and (_LEANS.search(part) or not terms(part)):
             found[-1] = f"{found[-1]} {part}"
-        elif part:
-            found.append(part)
+        else:
+            found.append(_join_last((*told, part)))
+            told.clear()
     return tuple({_fold(each): each for each in found}.values())[:QUESTIONS] or (task.strip(),)
+
+
+def _join_last(parts: Sequence[str]) -> str:
+    """The last of some sentences, and as many of those before it as a question may hold."""
+    text = parts[-1]
+    for part in reversed(parts[:-1]):
+        if len(part) + 1 + len(text) > QUESTION_CHARACTERS:
+            break
+        text = f"{part} {text}"
+    return text
 
 
 def in_task(question: str, task: str) -> str:

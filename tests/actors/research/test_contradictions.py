@@ -40,6 +40,7 @@ def test_another_figure_of_the_same_thing_in_another_source_is_a_contradiction(o
         ("The cache holds 4096 entries.", "The cache does not hold 2048 entries.", "a negation"),
         ("The cache holds up to 4096 entries.", "The cache holds up to 2048 entries.", "a bound"),
         ("Set cache_size of the pool to 40 pages.", "Set queue_size of the pool to 50 pages.", "another name"),
+        ("Assets: Fixed assets: House — $150,000", "Assets: Fixed assets: House — $300,000", "rows of tables"),
     ],
 )
 def test_what_need_not_contradict_is_none(one: str, other: str, why: str) -> None:
