@@ -28,10 +28,12 @@ from actors.text.sentences import split_sentences
 from actors.text.tokenizer import tokens
 from bench.claims import Item, judge, read
 from bench.measure import Figures, NotMeasured, arguments, report, table
+from bench.questions import list_pages
 from bench.truth import SETS, Asked, read_set
 from runtime.embeddings.embedder import open_embedder
 from runtime.knowledge import find_passages as search
 from runtime.knowledge.find_passages import CANDIDATES, Ranked, find_passages
+from runtime.knowledge.index.folders import list_folders
 from runtime.knowledge.index.index_reader import IndexReader
 from runtime.knowledge.knowledge_index import FILE
 from runtime.processes.pool import Workers
@@ -82,13 +84,13 @@ def measure(sets: Mapping[str, Sequence[Item]]) -> Figures:
 
 
 def count_found(
-    shelf: IndexReader, asked: Sequence[Asked], vectors: Sequence[bytes], most: int = CANDIDATES
+    shelf: IndexReader, folder: str, asked: Sequence[Asked], vectors: Sequence[bytes], most: int = CANDIDATES
 ) -> list[bool]:
-    """Of each question, whether a right page is among the first three."""
+    """Of each question about an indexed folder, whether a right page is among the first three."""
     found = []
     for each, vector in zip(asked, vectors, strict=True):
         hits = find_passages(shelf, each.text, KnowledgeSettings().passages, vector=vector, most=most)
-        pages = list(dict.fromkeys(passage.source.partition("/")[2] for passage in hits.passages))[:3]
+        pages = list_pages((passage.source for passage in hits.passages), folder)[:3]
         found.append(bool(each.pages.intersection(pages)))
     return found
 
@@ -126,15 +128,18 @@ async def measure_search(data: Path, indexes: Path) -> Figures:
         for name in (each for each in SETS if (indexes / each / FILE).is_file()):
             asked = [each for each in read_set(data, name) if each.pages]
             vectors = await embedder.embed([each.text for each in asked], kind="query", within=600) if embedder else []
+            (folder,) = (each.name for each in await list_folders(indexes / name, workers))
             shelf = IndexReader.at((indexes / name / FILE).absolute())
             shelf.begin()
 
-            whole = count_found(shelf, asked, vectors)
+            whole = count_found(shelf, folder, asked, vectors)
             figures["right"][name] = [sum(whole), len(whole)]
             for part, (names, most) in PARTS.items():
                 known = [b""] * len(asked) if part == MEANING else vectors
                 with mock.patch.multiple(search, **names) if names else contextlib.nullcontext():
-                    figures["parts"][part][name] = draw_gains(draw, whole, count_found(shelf, asked, known, most))
+                    figures["parts"][part][name] = draw_gains(
+                        draw, whole, count_found(shelf, folder, asked, known, most)
+                    )
             shelf.end()
             shelf.close()
     finally:
