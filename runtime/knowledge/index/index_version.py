@@ -4,7 +4,7 @@ import contextlib
 import sqlite3
 from pathlib import Path
 
-VERSION = 9
+VERSION = 10
 """Of the schema and of the readers: an index of another version is made anew, from the folders that it names."""
 LAPSED = "The index was made by another version of Terminus and is not made anew yet"
 """What a worker process says. Who asks it has the index made anew, or waits for whoever does."""
