@@ -35,6 +35,9 @@ BEST = 3
 ONE = 127.0 * 127.0
 """The dot product of two equal vectors."""
 
+LABEL_CHARACTERS = 60
+ROW = " — "
+_STOPS = (".", "!", "?", ")", "。", "！", "？", "）", ";", "；")
 _BREAK = re.compile(r"\n(?=[ \t]*\n|[ \t]{0,12}(?:[-*+•]|\d{1,3}[.)])[ \t])")
 """Between paragraphs, and before a step or an item of a list."""
 
@@ -180,6 +183,16 @@ def _choose(shelf: IndexReader, ranked: Sequence[Ranked], limit: int) -> list[tu
     return chosen
 
 
+def _leads_on(line: str, *, cut: bool) -> bool:
+    """Whether a line only announces what follows it and is not shown: a heading, a label, "as follows:"."""
+    said = line.strip()
+    if said.startswith("#"):
+        return True
+    if not cut or line.startswith("    ") or _BREAK.match(f"\n{line}") or ROW in said:
+        return False
+    return said.endswith((":", "：")) or (len(said) < LABEL_CHARACTERS and not said.endswith(_STOPS))
+
+
 class _Page(NamedTuple):
     text: str
     sections: list[tuple[str, int, int]]
@@ -210,14 +223,12 @@ def go_on(text: str, start: int, end: int, beyond: int) -> int:
 
     :param beyond: where something else begins.
     """
-    last = min(start + SHOWN, beyond)
-    if last <= end:
-        return end
+    last = max(end, min(start + SHOWN, beyond))
     more = text[end:last]
     if last < beyond:
         breaks = [each.start() for each in _BREAK.finditer(more)]
         more = more[: breaks[-1]] if breaks else ""
-    lines = more.split("\n")
-    while lines and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
-        lines.pop()  # a heading of what is not shown
-    return end + len("\n".join(lines))
+    lines = f"{text[start:end]}{more}".split("\n")
+    while len(lines) > 1 and (not lines[-1].strip() or _leads_on(lines[-1], cut=last < beyond)):
+        lines.pop()
+    return start + len("\n".join(lines))

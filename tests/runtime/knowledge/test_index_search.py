@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from actors.evidence.passages import SearchHits
-from runtime.knowledge.find_passages import SHOWN
+from runtime.knowledge.find_passages import SHOWN, go_on
 from runtime.knowledge.index.indexing import index
 from runtime.knowledge.index_search import find, find_named, read
 from runtime.knowledge.knowledge_index import FILE, KnowledgeFailed, KnowledgeIndex
@@ -238,3 +238,17 @@ async def test_two_places_of_a_page_do_not_run_into_each_other(tmp_path: Path, w
     assert "chuck" in found[0].text
     spans = sorted((each.start, each.end) for each in found)
     assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))
+
+
+@pytest.mark.parametrize(
+    ("said", "ends"),
+    [
+        ("NOTE If speed matters…", "of it."), ("Do as follows:", "of it."), ("## The next one", "of it."),
+        ("- the oil", "- the oil"), ("Oil — 3 litres", "Oil — 3 litres"), ("    $ oil --now", "    $ oil --now"),
+        ("It is oiled.", "It is oiled."),
+    ],
+)  # fmt: skip
+def test_a_place_does_not_end_where_something_is_announced(said: str, ends: str) -> None:
+    text = "\n\n".join(("The lathe turns, and that is all of it.", said, "More of this. " * 200))
+    assert text[: go_on(text, 0, text.index("More of this"), len(text))].endswith(ends)
+    assert text[: go_on(text, 0, 40, len(text))].endswith(ends)
