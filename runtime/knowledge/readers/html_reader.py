@@ -19,6 +19,8 @@ DEPTH_LIMIT = 180
 LINKS_SHARE = 0.6
 """A page with a larger share of its text in links is a list of links: it leads to answers and holds none."""
 
+WAYS_SHARE = 0.95
+
 _SKIP = word_set(
     """
     script style nav noscript svg form button template iframe object select textarea head footer math canvas
@@ -161,7 +163,10 @@ class _Walker:
         elif tag == "tr":
             self._row(e, depth)
         elif tag in _BLOCK:
-            self._block(e, depth)
+            if (
+                self.layout.size or _link_share(e) < WAYS_SHARE
+            ):  # else a way through the site, above the page's own text
+                self._block(e, depth)
         else:
             self._children(e, depth)
 

@@ -180,6 +180,7 @@ def test_html_keeps_terms_tables_and_code_under_their_headings() -> None:
 
 
 BOXES = """<html><body>
+<div id="banner"><a href="get.html">Download the book</a></div>
 <ul class="docnav top"><li><a href="p.html"><b>Prev</b></a></li><li><a href="n.html">Next</a></li></ul>
 <h1>Backups</h1><div class="sidebar"><p class="title">TOOL rsync</p><div>It copies what has changed.</div></div>
 <div class="sidebar"><a href="a.html">All the pages</a> <a href="b.html">Search them</a></div>
