@@ -205,8 +205,9 @@ def _show(place: Place, score: float, page: _Page, others: Iterable[int]) -> Pas
     line = text.rfind("\n", 0, start) + 1
     if text[line:start].isspace():
         start = line  # of code the first line keeps its place below the others
-    beyond = [begin for heading, begin, _ in page.sections if begin >= place.end and not _is_below(heading, place)]
-    end = go_on(text, start, place.end, min((len(text), *beyond, *(each for each in others if each >= place.end))))
+    beyond = [each for each in page.sections if each[1] >= place.end and not _is_below(each[0], place)]
+    last = min((len(text), *(begin for _, begin, _ in beyond), *(each for each in others if each >= place.end)))
+    end = go_on(text, start, place.end, last, beyond[0][0] if beyond else "")
     return Passage(
         id=f"{place.source}#{place.ordinal}", source=place.source, title=place.title, heading=place.heading,
         text=text[start:end], start=start, end=end, anchor=place.anchor, score=round(score, 4),
@@ -217,18 +218,20 @@ def _is_below(heading: str, place: Place) -> bool:
     return f"{heading}{BELOW}".startswith(f"{place.heading}{BELOW}")
 
 
-def go_on(text: str, start: int, end: int, beyond: int) -> int:
+def go_on(text: str, start: int, end: int, beyond: int, called: str = "") -> int:
     """
     Where a passage of a document ends that goes on for SHOWN characters, between paragraphs or steps.
 
     :param beyond: where something else begins.
+    :param called: the headings of that; a term stands above what explains it like any line.
     """
+    names = {name.strip() for part in called.split(BELOW) for name in (part, *part.split(","))}
     last = max(end, min(start + SHOWN, beyond))
     more = text[end:last]
     if last < beyond:
         breaks = [each.start() for each in _BREAK.finditer(more)]
         more = more[: breaks[-1]] if breaks else ""
     lines = f"{text[start:end]}{more}".split("\n")
-    while len(lines) > 1 and (not lines[-1].strip() or _leads_on(lines[-1], cut=last < beyond)):
+    while len(lines) > 1 and (lines[-1].strip() in {"", *names} or _leads_on(lines[-1], cut=last < beyond)):
         lines.pop()
     return start + len("\n".join(lines))

@@ -208,6 +208,8 @@ PAGE = """<html><body><h1>Files</h1><h2>Making folders</h2><pre>$ mkdir attic
 $ ls
 attic</pre><p>{more}</p><h3>With a name of two words</h3><p>{more} Put it between quotes.</p>
 <h2>Removing them</h2><p>Use rmdir for a folder that is empty.</p></body></html>"""
+TERMS = """<html><body><h1>Files</h1><dl><dt>mkdir</dt><dd>{more} That is all.</dd>
+<dt>rmdir</dt><dt>rm -d</dt><dd>{more}</dd></dl></body></html>"""
 
 
 async def test_a_place_ends_with_its_section_and_code_keeps_its_form(tmp_path: Path, workers: Workers) -> None:
@@ -223,6 +225,17 @@ async def test_a_place_ends_with_its_section_and_code_keeps_its_form(tmp_path: P
     assert first.text.endswith("Put it between quotes.")
     assert first.text == read(str(tmp_path / FILE), first.source)[first.start : first.end]
     assert not [each for each in others if each.start < first.end]
+
+
+async def test_a_place_does_not_end_with_the_names_of_what_is_explained_next(tmp_path: Path, workers: Workers) -> None:
+    (tmp_path / "manual").mkdir()
+    page = TERMS.format(more="An attic is below the folder in which you are. " * 5)
+    (tmp_path / "manual" / "files.html").write_text(page, encoding="utf-8")
+    await index([tmp_path / "manual"], tmp_path, workers, KnowledgeSettings())
+
+    (first,) = (p for p in find(str(tmp_path / FILE), "mkdir attic", 8).passages if p.heading == "Files > mkdir")
+
+    assert first.text.endswith("That is all.")
 
 
 async def test_two_places_of_a_page_do_not_run_into_each_other(tmp_path: Path, workers: Workers) -> None:
