@@ -24,8 +24,6 @@ ARTICLE = """\
 When the printer reports a paper jam, open the rear cover and pull the sheet out slowly with both hands.
 Then close the cover and press the green button for five seconds.
 
-## Toner
-
 The toner cartridge of the printer is changed every 4000 pages.
 """
 QUESTION = "The printer reports a paper jam. What should I open to pull the sheet out?"

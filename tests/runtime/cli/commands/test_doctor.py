@@ -76,7 +76,7 @@ def test_it_says_what_is_there_and_how_to_get_what_is_not(place: Place) -> None:
     assert "none yet; the first ticket makes it" in before.out
     found = {check["name"]: check["found"] for check in after.json["checks"]}
     assert after.json["healthy"] is True
-    assert found["Knowledge"].startswith("1 document, 2 passages, of ")
+    assert found["Knowledge"].startswith("1 document, 1 passage, of ")
     assert found["Database"].startswith("1 ticket, 1 run, none of them unfinished")
     assert found["Model"].startswith("extractive: ")
     assert "no key and no base_url is set" in found["Model"]
@@ -284,7 +284,7 @@ def test_an_index_of_another_version_is_said_and_made_anew_by_the_next_ticket(pl
     assert (found["state"], "another version of Terminus" in found["found"]) == ("warning", True)
     assert "4000 pages" in answer.out
     after = {each["name"]: each for each in place.run("doctor", "--json").json["checks"]}["Knowledge"]
-    assert (after["state"], after["found"].startswith("1 document, 2 passages, of ")) == ("ok", True)
+    assert (after["state"], after["found"].startswith("1 document, 1 passage, of ")) == ("ok", True)
 
 
 def test_it_counts_the_passages_that_meaning_does_not_reach(place: Place) -> None:
@@ -294,5 +294,5 @@ def test_it_counts_the_passages_that_meaning_does_not_reach(place: Place) -> Non
     assert look_at_index(file, EmbeddingsSettings())[0] == "ok"
     state, found, remedy = look_at_index(file, server)
     assert state == "warning"
-    assert found.endswith("; 2 of the passages are found by their words only")
+    assert found.endswith("; 1 of the passages are found by their words only")
     assert "index" in remedy

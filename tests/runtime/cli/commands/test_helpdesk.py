@@ -163,14 +163,14 @@ async def test_replay_says_what_would_have_been_said_and_writes_nothing_anywhere
 
         assert desk.writes == []
     assert done.status == 0, done.err
-    assert done.json["counts"] == {"answered": 1, "not found": 1, "failed": 0, "left alone": 1}
+    assert done.json["counts"] == {"answered": 1, "asked back": 0, "not found": 1, "failed": 0, "left alone": 1}
     assert done.json["left_alone"] == {"switched off": 1}
     answered = next(each for each in done.json["tickets"] if each["ticket"] == "1")
     assert "open the rear cover" in answered["answer"]
     assert answered["people"] == "Look behind the cover.\n\nIt is grey.\x1b[2J"
     assert "  then: Look behind the cover.\n    It is grey.\\x1b[2J\n" in shown.out
     assert "\\x0a" not in shown.out
-    assert "1 tickets: 0 answered, 0 not found, 0 failed, 1 left alone" in few.out
+    assert "1 tickets: 0 answered, 0 asked back, 0 not found, 0 failed, 1 left alone" in few.out
     assert (await asyncio.to_thread(place.run, "status", "past.desk.1")).status == 3, "it is no ticket here"
 
 
