@@ -16,7 +16,8 @@ PLACES = 3
 
 _PLACE = re.compile(r"\[\d+\] \S")
 _HEADING = re.compile(r"(?m)^#{1,6}[ \t]{1,4}")
-"""The mark of a heading, over which what is shown of a place may go on."""
+"""The mark of a heading, over which a short section goes on: shown as what it is, not as more of the section above."""
+BELOW = "› "
 
 
 def list_places(passages: Sequence[Passage], *, of_a_page: int = PLACES) -> tuple[Claim, ...]:
@@ -27,7 +28,7 @@ def list_places(passages: Sequence[Passage], *, of_a_page: int = PLACES) -> tupl
     """
     of, chosen = Counter[str](), list[Claim]()
     for number, each in enumerate(passages, 1):
-        text = each.text.strip()
+        text = each.text.strip("\n").rstrip()  # code that begins it keeps its indentation
         of[each.source] += bool(text)
         if text and of[each.source] <= of_a_page and len(chosen) < PLACES:
             chosen.append(Claim(text, number, text))
@@ -75,5 +76,9 @@ def name_place(citation: Citation) -> str:
 
 def quote_place(citation: Citation) -> str:
     """The line that names a place, and below it its words."""
-    words = _HEADING.sub("", citation.quote)
-    return settle_code(f"{name_place(citation)}\n{sanitize_markdown(words)}")
+    return settle_code(f"{name_place(citation)}\n{render_words(citation)}")
+
+
+def render_words(citation: Citation) -> str:
+    """The words of a place as they are shown."""
+    return sanitize_markdown(_HEADING.sub(BELOW, citation.quote))

@@ -15,8 +15,9 @@ _QUOTED = re.compile(r"(?:>\s?)+")
 _ITEM = re.compile(r"(?:[-*+•]|(?P<number>\d{1,3}[.)]))\s+(?=\S)")
 _RULE = re.compile(r"(?:[-*_=]\s?){3,}$|\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)+\|?$")
 _CODE = re.compile(r"(?<!`)(`{1,5})(?!`)([^\n]{1,400}?)(?<!`)\1(?!`)")
-_STRONG = re.compile(r"\*\*(?=[^\s*])([^*\n]{1,400})(?<=[^\s*])\*\*")
-_EMPHASIS = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^*\n]{1,400})(?<=[^\s*])\*(?![\w*])")
+# Round words only: in `*.*.bak` and `home/*/.cache/*` the signs are what is meant.
+_STRONG = re.compile(r"(?<![*/.])\*\*(?=[\w(\"'“])([^*\n]{1,400})(?<=[\w.,:;!?)\"'”])\*\*(?![*/])")
+_EMPHASIS = re.compile(r"(?<![\w*/.\\])\*(?=[\w(\"'“])([^*\n]{1,400})(?<=[\w.,:;!?)\"'”])\*(?![\w*/])")
 
 
 class Span(NamedTuple):

@@ -29,10 +29,12 @@ _SKIP = word_set(
 )
 _SKIP_CLASS = re.compile(
     r"\b(?:\w*nav(?:header|footer|bar|igation)?|toc|toctree-wrapper|sphinxsidebar\w*|breadcrumbs?|menu|footer|"
-    r"related|headerlink|linenos|titlepage-sep|skip-link|admonition-title)\b|\bcontents\b.{0,100}\btopic\b"
+    r"related|headerlink|linenos|titlepage-sep|skip-link)\b|\bcontents\b.{0,100}\btopic\b"
 )
 _SIDEBAR = re.compile(r"\bsidebar\b")
 """Of a site, where it is mostly links; in a text, a box of it."""
+_TO_TOP = re.compile(r"\W{0,9}(?:back to (?:the )?)?top\W{0,9}", re.IGNORECASE)
+_TITLE_CLASS = re.compile(r"\badmonition-title\b")
 _ADMONITION = re.compile(r"\b(?:note|tip|caution|warning|important|admonition|seealso)\b")
 _BLOCK = word_set(
     """
@@ -150,6 +152,10 @@ class _Walker:
             return
         if depth > DEPTH_LIMIT:
             self._inline.append(" " + e.text_content() + " ")
+            return
+        if _TITLE_CLASS.search(e.get("class") or ""):
+            self.flush()
+            self._label = _make_label(_visible(e))
             return
         name = e.get("id") or (e.get("name") if tag == "a" else None)
         if name and e.get("class") != "indexterm":
@@ -281,6 +287,8 @@ def _skip(e: HtmlElement) -> bool:
     if e.tag in ("header", "aside") and e.getparent() is not None and e.getparent().tag == "body":
         return next(e.iter("h1", "h2", "h3", "h4"), None) is None  # of the site, beside the page
     name = e.get("class")
+    if e.tag == "a" and (e.get("href") or "").startswith("#") and _TO_TOP.fullmatch(e.text_content()):
+        return True
     if name and _SIDEBAR.search(name):
         return _link_share(e) > LINKS_SHARE
     return bool(name and _SKIP_CLASS.search(name))

@@ -5,7 +5,7 @@ import pytest
 
 from actors.evidence.claims import Citation, Claim
 from actors.evidence.passages import Passage
-from actors.evidence.places import name_place, render_places, strip_leads
+from actors.evidence.places import list_places, name_place, render_places, strip_leads
 
 TEXT = "Choose Insert.\n\nClick Break."
 BREAKS = Passage("m/a.html#0", "m/a.html", "Breaks", "Breaks > To Insert One", TEXT, 10, 10 + len(TEXT), "ins")
@@ -29,6 +29,15 @@ def test_within_a_line_nothing_is_escaped_that_only_begins_a_block() -> None:
     assert name_place(msgspec.structs.replace(PLACE, title="#1", heading="> all > # of <pages>")) == (
         "[2] #1 › all › # of &lt;pages>"
     )
+
+
+def test_code_keeps_its_form_and_a_section_within_a_place_is_seen() -> None:
+    text = "    $ borg list\n    $ borg info\n\n### Next\n\nMore of it."
+    passage = Passage("m#0", "m", "Borg", "Listing", text, 0, len(text))
+    shown, (place,) = render_places(list_places((passage,)), (passage,), "en")
+
+    assert place.quote == text
+    assert shown.split("\n")[4:] == ["    $ borg list", "    $ borg info", "", "› Next", "", "More of it."]
 
 
 def test_where_there_is_no_place_there_is_no_answer() -> None:

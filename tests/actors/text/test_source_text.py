@@ -69,6 +69,12 @@ def test_links_and_images_are_their_words_and_emphasis_is_gone() -> None:
     assert [(span.text, span.code) for span in said] == [("See the manual and a picture, now, 2 * 3 * 4.", False)]
 
 
+def test_stars_that_stand_for_anything_are_no_emphasis() -> None:
+    for said in ("Give *.*.bak for it.", "--exclude 'home/*/.cache/*' /home", "All *.txt and *.md files.", "a/**/b/**"):
+        assert flat(said) == said
+    assert flat('**Note:** it *is* so, **"truly"**.') == 'Note: it is so, "truly".'
+
+
 def test_code_within_a_sentence_is_kept_as_it_is() -> None:
     assert [tuple(span) for span in spans("Set `a[1]` and ``b ` c``.")] == [
         ("Set ", False), ("a[1]", True), (" and ", False), ("b ` c", True), (".", False),

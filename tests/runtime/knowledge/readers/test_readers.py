@@ -188,7 +188,9 @@ BOXES = """<html><body>
 <li>Start it.</li></ol>
 <div class="warning"><table><tr><td rowspan="2"><img alt="[Warning]"></td><th>Warning</th></tr>
 <tr><td><p>Invoices are <code>NOT</code> recovered.</p><p>Check them.</p></td></tr></table></div>
-<p>Done.</p><table><tr><td><p>Of a note that speaks of <code>sudo</code> somewhere.</p></td></tr></table>
+<div class="admonition tip"><p class="admonition-title">Tip</p><p>Try it first.</p></div>
+<p>Done. <a href="#up">(back to top)</a></p>
+<table><tr><td><p>Of a note that speaks of <code>sudo</code> somewhere.</p></td></tr></table>
 <div id="end" class="pagenavigation"><a href="n.html">Next</a>: Restoring</div></body></html>"""
 
 
@@ -197,7 +199,8 @@ def test_boxes_and_steps_of_a_text_are_read_as_they_are_meant_and_the_ways_throu
     assert document.text.split("\n\n") == [
         "# Backups", "TOOL rsync", "It copies what has changed.", "1. Stop the server.", "2. Copy", "- the data,",
         "- the keys.",
-        "4. Start it.", "Warning: Invoices are NOT recovered.", "Check them.", "Done.",
+        "4. Start it.", "Warning: Invoices are NOT recovered.", "Check them.",
+        "Tip: Try it first.", "Done.",
         "Of a note that speaks of sudo somewhere.", "",
     ]  # fmt: skip
     assert {section.path for section in document.sections} == {("Backups",)}
