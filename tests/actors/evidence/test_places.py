@@ -37,7 +37,7 @@ def test_code_keeps_its_form_and_a_section_within_a_place_is_seen() -> None:
     shown, (place,) = render_places(list_places((passage,)), (passage,), "en")
 
     assert place.quote == text
-    assert shown.split("\n")[4:] == ["    $ borg list", "    $ borg info", "", "› Next", "", "More of it."]
+    assert shown.split("\n")[4:] == ["    $ borg list", "    $ borg info", "", "› Next", "More of it."]
 
 
 def test_where_there_is_no_place_there_is_no_answer() -> None:
