@@ -29,11 +29,12 @@ def lapsed_folders(db: sqlite3.Connection) -> list[str]:
     """The same of an open index."""
     found: set[str] = set()
     try:
-        if not is_current(db):
-            found.update(path for (path,) in db.execute("SELECT path FROM folders"))
-        found.update(path for (path,) in db.execute("SELECT path FROM awaited"))
+        tables = ("awaited",) if is_current(db) else ("awaited", "folders", "files")  # files: of cases, before 10
     except sqlite3.DatabaseError:
-        pass  # a table that this version has not, or a file that is none: who opens it next says so
+        return []  # it is none: who opens it next says so
+    for table in tables:
+        with contextlib.suppress(sqlite3.DatabaseError):  # not every version has every table
+            found.update(path for (path,) in db.execute(f"SELECT path FROM {table}"))
     return sorted(found)
 
 
