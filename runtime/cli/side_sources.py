@@ -91,8 +91,8 @@ def list_sources(side: SideIndex, settings: "Settings") -> tuple[list[Line], lis
 
 def _describe(side: SideIndex, report: SourceReport) -> Iterator[Line]:
     if report.documents:
-        found = pluralize(report.documents, side.what.removesuffix("s"))
-        yield Line(f"{found}, {report.read:,} of them new or changed", "good")
+        yield Line(pluralize(report.documents, side.what.removesuffix("s")), "good")
+        yield Line(f"{report.read:>9,}  read, for they are new or changed")
     else:
         yield Line(EMPTY[side], "poor")
     if report.removed:

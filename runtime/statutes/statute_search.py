@@ -1,5 +1,6 @@
 """Looking up and searching statutes, in a worker process that keeps the index open."""
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from runtime.statutes.article_ranking import Candidate, score_articles
 from runtime.statutes.law_reader import STATUTES
 
 QUESTION_CHARACTERS = 2_000
+DAYS = 8
+"""Of so many it is remembered which versions of laws count."""
 TERMS = 48
 """Of a question, the rarest (bench.statutes: all of them find no more)."""
 
@@ -34,6 +37,7 @@ class Statutes:
         self._by_name: dict[str, list[int]] = {}
         for law, version in self._laws.items():
             self._by_name.setdefault(version.name, []).append(law)
+        self._find_in_force = functools.lru_cache(DAYS)(self._list_in_force)
         self._names = {self._jurisdiction.squeeze(name): name for name in self._by_name}
 
     def search(self, question: str, days: Days, limit: int, fields: Mapping[str, float]) -> FoundArticles:
@@ -84,6 +88,11 @@ class Statutes:
         place = next((place for place in chosen if place is not None), None)
         return None if place is None else self._by_name[name][place]
 
+    def _list_in_force(self, days: Days) -> set[int] | None:
+        """The versions of laws that count; None: there are no others."""
+        laws = {law for name in self._by_name if (law := self._choose(name, days)) is not None}
+        return None if len(laws) == len(self._laws) else laws
+
     def _find_place(self, reference: Reference, days: Days) -> int | None:
         """Where an article stands; None where none is in force, or it has items and not the one that is named."""
         law = self._choose(reference.law, days)
@@ -97,10 +106,8 @@ class Statutes:
         terms = tokens(question[:QUESTION_CHARACTERS])
         meant = (term for word in self._jurisdiction.translate(question) for term in tokens(word))
         terms += dict.fromkeys(term for term in meant if term not in terms)
-        laws = {law for name in self._by_name if (law := self._choose(name, days)) is not None}
-        found = self._shelf.match(
-            self._shelf.find_telling(terms, TERMS), CANDIDATES, None if len(laws) == len(self._laws) else laws
-        )
+        telling = self._shelf.find_telling(terms, TERMS)
+        found = self._shelf.match(telling, CANDIDATES, self._find_in_force(days))
         places = [place for place, _ in found]
         parts = self._shelf.load_parts(places)
         candidates = [Candidate(self._laws[parts[place].document], parts[place].text, score) for place, score in found]

@@ -17,7 +17,7 @@ T = TypeVar("T")
 TELLING, TELLING_SHARE = 8, 0.05
 """
 Terms that more passages than this share say tell hardly one from another, and take most of a search's time: so many are
-looked for all the same (`bench.statutes`: R@10 of STARD is that of all terms, in a third of the time).
+looked for all the same (`bench.statutes`: R@10 of STARD is that of all terms, in half of the time or less).
 """
 
 

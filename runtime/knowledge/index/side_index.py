@@ -138,6 +138,7 @@ class SideIndex:
         skipped: list[tuple[str, str]] = []
         read = passages = 0
         for entry in self.read(source):
+            show(entry.done, entry.total, len(kept))
             if isinstance(entry.found, str):
                 skipped.append((entry.place, entry.found))
                 continue
@@ -148,7 +149,6 @@ class SideIndex:
                 read += 1
                 for other in others if self.keys_are_unique else ():
                     index_writer.remove(db, other, key)
-            show(entry.done, entry.total, len(kept))
         for key in before - kept:
             index_writer.remove(db, folder, key)
         return SourceReport(
