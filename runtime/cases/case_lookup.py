@@ -9,7 +9,7 @@ import msgspec
 from actors.evidence.court_cases import CourtCase, FoundCase, FoundCases
 from actors.evidence.passages import LOOKED_UP
 from actors.text.tokenizer import tokens
-from runtime.cases.case_reader import CASES, make_key, split_key
+from runtime.cases.case_reader import CASES, split_key
 from runtime.knowledge.index.index_reader import IndexReader
 
 MOST_SAID = 0.99
@@ -19,13 +19,6 @@ TERMS = 64
 QUESTION_CHARACTERS = 4_000
 NAME_CHARACTERS = 4
 """A shorter number may stand in a question by chance."""
-
-
-def find_case(storage: str, number: str) -> CourtCase | None:
-    """The case of a court's number, however its brackets and digits are written."""
-    with CASES.open(Path(storage)) as shelf:
-        found = _list_numbers(shelf).get(make_key(number)) if shelf else None
-        return _load(shelf, found) if shelf and found else None
 
 
 def search_cases(storage: str, question: str, limit: int) -> FoundCases:
@@ -45,22 +38,17 @@ def search_cases(storage: str, question: str, limit: int) -> FoundCases:
         return FoundCases(tuple(FoundCase(_load(shelf, case), score) for case, score in best), shelf.passages)
 
 
-def _list_numbers(shelf: IndexReader) -> dict[str, int]:
-    """All cases by the keys of their numbers."""
-    return shelf.recall("numbers", lambda: {key: case for case, key in shelf.list_paths()})
-
-
 def _load(shelf: IndexReader, case: int) -> CourtCase:
     return msgspec.msgpack.decode(shelf.find_about(case), type=CourtCase)
 
 
 def _find_named(shelf: IndexReader, question: str) -> list[int]:
-    """The cases whose numbers stand in a question, in its order."""
+    """The cases whose numbers stand in a question, however brackets and digits are written, in its order."""
     words = split_key(question)
     text, breaks = "".join(words), set(itertools.accumulate(map(len, words)))
     places = [
         (place, -len(key), case)
-        for key, case in _list_numbers(shelf).items()
+        for case, key in shelf.recall("numbers", shelf.list_paths)
         if len(key) >= NAME_CHARACTERS and key in text and (place := _find_whole(text, key, breaks)) >= 0
     ]
     found: list[int] = []

@@ -24,11 +24,6 @@ def split_key(text: str) -> list[str]:
     return fold_forms(text).casefold().split()
 
 
-def make_key(number: str) -> str:
-    """A court's number as it is compared."""
-    return "".join(split_key(number))
-
-
 def read_cases(file: Path) -> Iterator[Entry]:
     """
     Every case of a file, and what keeps a line from being one; empty lines are none.
@@ -51,7 +46,7 @@ def read_cases(file: Path) -> Iterator[Entry]:
             if isinstance(found, str):
                 yield Entry(f"line {line}", found, end, total)
             else:
-                yield Entry(f"line {line}", _make_document(found), end, total, make_key(found.id))
+                yield Entry(f"line {line}", _make_document(found), end, total, "".join(split_key(found.id)))
 
 
 CASES = SideIndex("cases.db", "cases", "--cases", "file", read_cases, keys_are_unique=True)

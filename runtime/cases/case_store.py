@@ -1,13 +1,11 @@
 """The cases as agents ask them: a thin client, so that a search can be ended with the process that does it."""
 
 from pathlib import Path
-from typing import cast
 
-from actors.evidence.court_cases import CourtCase, FoundCases
+from actors.evidence.court_cases import FoundCases
 from runtime.knowledge.knowledge_index import ask_worker
 from runtime.processes.pool import Workers
 
-FIND = "runtime.cases.case_lookup:find_case"
 SEARCH = "runtime.cases.case_lookup:search_cases"
 
 
@@ -17,11 +15,6 @@ class CaseStore:
     def __init__(self, storage: str | Path, workers: Workers) -> None:
         self._storage = str(Path(storage).absolute())
         self._workers = workers
-
-    async def find(self, number: str, *, within: float) -> CourtCase | None:
-        """As `Cases`."""
-        returns = cast("type[CourtCase]", CourtCase | None)
-        return await ask_worker(self._workers, FIND, self._storage, number, within=within, returns=returns)
 
     async def search(self, question: str, *, limit: int, within: float) -> FoundCases:
         """As `Cases`."""

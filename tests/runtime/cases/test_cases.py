@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from actors.evidence.court_cases import CourtCase
+from actors.evidence.passages import LOOKED_UP
 from actors.ports import PortFailed
-from runtime.cases.case_lookup import find_case, search_cases
+from runtime.cases.case_lookup import search_cases
 from runtime.cases.case_reader import CASES
 from runtime.cases.case_store import CaseStore
 from runtime.knowledge import index_search
@@ -54,9 +56,14 @@ def ids(storage: Path, question: str, limit: int = 5) -> list[str]:
     return [each.case.id for each in search_cases(str(storage), question, limit).cases]
 
 
+def find_case(storage: Path, number: str) -> CourtCase | None:
+    """The case that is looked up by its number."""
+    return next((each.case for each in search_cases(str(storage), number, 1).cases if each.score == LOOKED_UP), None)
+
+
 @pytest.mark.req("LG-10")
 def test_a_case_is_kept_with_its_summary_and_the_key_points_of_the_judgment(storage: Path) -> None:
-    case = find_case(str(storage), OVERTIME["id"])
+    case = find_case(storage, OVERTIME["id"])
 
     assert case is not None
     assert (case.summary, case.court, case.date) == (OVERTIME["summary"], OVERTIME["court"], "2031-05-06")
@@ -66,11 +73,11 @@ def test_a_case_is_kept_with_its_summary_and_the_key_points_of_the_judgment(stor
 
 @pytest.mark.parametrize("number", ["(2031)甲01民终12号", "（２０３１）甲 01 民终 12 号"])
 def test_the_width_of_brackets_and_digits_does_not_tell_cases_apart(storage: Path, number: str) -> None:
-    case = find_case(str(storage), number)
+    case = find_case(storage, number)
 
     assert case is not None
     assert case.id == OVERTIME["id"]
-    assert find_case(str(storage), "（2031）甲01民终1号") is None
+    assert find_case(storage, "（2031）甲01民终1号") is None
 
 
 def test_a_case_that_a_question_names_is_looked_up_though_another_fits_its_words_better(storage: Path) -> None:
@@ -108,7 +115,7 @@ def test_what_the_file_no_longer_holds_goes_and_the_rest_of_the_store_stays(stor
 
     assert (again.read, again.documents, again.removed) == (0, 2, 0)
     assert (changed.read, changed.documents, changed.removed) == (0, 1, 1)
-    assert find_case(str(storage), OVERTIME["id"]) is None
+    assert find_case(storage, OVERTIME["id"]) is None
     assert ids(storage, "加班工资") == []
     assert ids(storage, "海上救助报酬") == ["X 1/2"]
     assert CASES.remove(storage, other) == 1
@@ -151,7 +158,7 @@ def test_a_reading_that_is_broken_off_leaves_the_store_as_it_was(storage: Path, 
         CASES.take(storage, write(tmp_path / "cases.jsonl", {"id": "X 1/2", "summary": "salvage"}), stop)
 
     assert ids(storage, "加班工资") == [OVERTIME["id"]]
-    assert find_case(str(storage), "X 1/2") is None
+    assert find_case(storage, "X 1/2") is None
 
 
 def test_readers_see_the_old_cases_while_others_are_written(storage: Path) -> None:
@@ -162,7 +169,7 @@ def test_readers_see_the_old_cases_while_others_are_written(storage: Path) -> No
 
 def test_without_cases_nothing_is_found_and_nothing_is_made(tmp_path: Path) -> None:
     assert search_cases(str(tmp_path), "加班工资", 5).total == 0
-    assert find_case(str(tmp_path), "X 1/2") is None
+    assert find_case(tmp_path, "X 1/2") is None
     assert CASES.list_sources(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
@@ -172,7 +179,7 @@ def test_a_damaged_index_says_what_helps(storage: Path) -> None:
         file.unlink()
     (storage / CASES.file).write_bytes(b"no database at all" * 100)
     with pytest.raises(SideIndexFailed, match=r"not a database. Delete .*cases.db and run .*index --cases"):
-        find_case(str(storage), "X 1/2")
+        find_case(storage, "X 1/2")
 
 
 def test_an_index_of_another_version_names_the_command_that_makes_it_anew_with_all_that_it_held(
@@ -189,7 +196,7 @@ def test_an_index_of_another_version_names_the_command_that_makes_it_anew_with_a
     (storage / "older.db").replace(storage / CASES.file)
 
     with pytest.raises(SideIndexFailed, match=rf"another version of Terminus. Run .*index --cases {other}. once"):
-        find_case(str(storage), "X 1/2")
+        find_case(storage, "X 1/2")
     CASES.take(storage, tmp_path / "cases.jsonl")
 
     assert ids(storage, "加班工资") == [OVERTIME["id"]]
@@ -203,11 +210,10 @@ def test_agents_ask_it_in_a_worker_process(storage: Path, tmp_path: Path) -> Non
             store = CaseStore(storage, workers)
             found = await store.search("加班工资", limit=3, within=30)
             assert [each.case.id for each in found.cases] == [OVERTIME["id"]]
-            assert await store.find("X 1/2", within=30) is None
             (tmp_path / "damaged").write_bytes(b"no database at all" * 100)
             (tmp_path / "damaged").replace(storage / CASES.file)
             with pytest.raises(PortFailed, match="Delete"):
-                await store.find("X 1/2", within=30)
+                await store.search("X 1/2", limit=3, within=30)
         finally:
             workers.close()
 
