@@ -3,6 +3,7 @@
 import contextlib
 import sqlite3
 import zlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -14,6 +15,8 @@ BELOW = " > "
 """Between the headings that lead to a passage."""
 
 T = TypeVar("T")
+TWICE = 2
+"""Who repeats a word more often does not mean it more."""
 TELLING, TELLING_SHARE = 8, 0.05
 """
 Terms that more passages than this share say tell hardly one from another, and take most of a search's time: so many are
@@ -118,16 +121,16 @@ class IndexReader:
 
     def find_telling(self, terms: Sequence[str], most: int) -> list[str]:
         """
-        Of some terms the rarest of those that passages say, as often as they stand there; of those that more than a
-        share of all passages say the rarest few at most.
+        Of some terms the rarest of those that passages say, each twice if it stands there twice; of those that more
+        than a share of all passages say the rarest few at most.
         """
-        known: dict[str, int] = self.recall("frequencies", dict)
-        for term in {*terms} - known.keys():
+        said, known = Counter(terms), dict[str, int]()
+        for term in said:
             row = self._db.execute("SELECT doc FROM temp.vocabulary WHERE term = ?", (term,)).fetchone()
-            known[term] = int(row[0]) if row else 0
-        rarest = sorted({term for term in terms if known[term]}, key=lambda term: (known[term], term))[:most]
+            known |= {term: int(row[0])} if row else {}
+        rarest = sorted(known, key=lambda term: (known[term], term))[:most]
         telling = {*rarest[:TELLING], *(term for term in rarest if known[term] <= TELLING_SHARE * self.passages)}
-        return [term for term in terms if term in telling]
+        return [term for term in said for _ in range(min(TWICE, said[term])) if term in telling]
 
     def list_about(self) -> list[tuple[int, bytes]]:
         """Number of each document that could be read, and what its reader knows of it."""

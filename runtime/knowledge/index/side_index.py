@@ -166,12 +166,10 @@ class SideIndex:
                 f"The {self.what} were indexed by another version of Terminus. Run {again} once."
             ) from None
         except sqlite3.Error as error:
+            sentence = f"The {self.what} could not be used: {error}."
             if "locked" in str(error):
                 sentence = f"Another process is reading {self.what} in. Try again when it has ended."
-            else:
+            elif not isinstance(error, sqlite3.OperationalError):  # those are of the disk, not of the file
                 again = command(f"index {self.option}")
-                sentence = (
-                    f"The {self.what} could not be used: {error}. Delete {path} and run {again} again: nothing else is "
-                    "kept in it."
-                )
+                sentence += f" Delete {path} and run {again} again: nothing else is kept in it."
             raise SideIndexFailed(sentence) from error
