@@ -186,7 +186,7 @@ def test_an_index_of_another_version_names_the_command_that_makes_it_anew_with_a
     storage: Path, tmp_path: Path
 ) -> None:
     other = write(tmp_path / "other.jsonl", {"id": "X 1/2", "summary": "海上救助报酬"})
-    with contextlib.closing(sqlite3.connect(storage / "older.db")) as db:  # as versions before 10 made it
+    with contextlib.closing(sqlite3.connect(storage / "older.db")) as db:  # as versions before 11 made it
         db.execute("CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT UNIQUE NOT NULL, digest BLOB NOT NULL)")
         db.execute("CREATE TABLE cases (id INTEGER PRIMARY KEY, file INTEGER, key TEXT, content BLOB)")
         db.execute("CREATE VIRTUAL TABLE terms USING fts5 (heading, body, tokenize = 'ascii')")

@@ -230,7 +230,7 @@ async def test_agents_search_in_a_process_of_its_own(tmp_path: Path, folder: Pat
 def test_laws_that_another_version_had_indexed_name_the_command_that_reads_them_again(
     tmp_path: Path, folder: Path
 ) -> None:
-    (tmp_path / "statutes.idx").write_bytes(b"terminus-statute")  # as versions before 10 called it
+    (tmp_path / "statutes.idx").write_bytes(b"terminus-statute")  # as versions before 11 called it
 
     with pytest.raises(SideIndexFailed, match=r"laws were indexed by another version .*index --statutes FOLDER. once"):
         search(str(tmp_path), "押金", "", TODAY, 1, {})
