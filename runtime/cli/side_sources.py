@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from runtime.cases.case_reader import CASES
 from runtime.cli import Exit
-from runtime.cli.view.printing import Line, print_result
+from runtime.cli.view.printing import Line, print_result, write
 from runtime.knowledge.index.side_index import SideIndex, SideIndexFailed, SourceReport
 from runtime.program import command
 from runtime.service_error import ServiceError
@@ -75,15 +75,12 @@ def remove_source(side: SideIndex, name: str, settings: "Settings", *, json: boo
 
 
 def list_sources(side: SideIndex, settings: "Settings") -> tuple[list[Line], list[dict[str, object]]]:
-    """
-    The sources of an index, for people and as they are.
-
-    :raises ServiceError: the index cannot be used.
-    """
+    """The sources of an index, for people and as they are; of one that cannot be used, why, on standard error."""
     try:
         sources = side.list_sources(Path(settings.storage.folder))
     except SideIndexFailed as error:
-        raise ServiceError(str(error), "failed") from error
+        write([Line(safe(str(error)), "poor")], sys.stderr)
+        return [], []
     one = side.what.removesuffix("s")
     lines = [Line(f"{safe(path)}: {pluralize(count, one)}") for path, count in sources]
     return lines, [{"path": path, side.what: count} for path, count in sources]

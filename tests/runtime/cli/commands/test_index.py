@@ -192,6 +192,18 @@ def test_laws_are_read_listed_and_taken_out_as_cases_are(place: Place) -> None:
     assert place.run("index", "--statutes", "laws", "--remove").status == 3
 
 
+def test_laws_of_another_version_do_not_keep_the_documents_from_being_listed(place: Place) -> None:
+    folder(place)
+    place.run("index", "manual")
+    storage = next(place.folder.rglob("knowledge.db")).parent
+    (storage / "statutes.idx").write_bytes(b"terminus-statute")
+
+    listed = place.run("index", "--list")
+
+    assert (listed.status, listed.out.startswith("manual\n")) == (0, True)
+    assert "The laws were indexed by another version of Terminus. Run " in listed.err
+
+
 def test_a_file_of_cases_that_is_none_is_refused_with_a_sentence(place: Place) -> None:
     folder(place)
     (place.folder / "empty.jsonl").write_text("", encoding="utf-8")
