@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol, TypeVar
 import msgspec
 
 from actors.evidence.claims import Resolution
-from actors.evidence.court_cases import CourtCase, FoundCases
+from actors.evidence.court_cases import FoundCases
 from actors.evidence.passages import NamedDocument, Passage, SearchHits
 from actors.evidence.shortfalls import Shortfall
 from actors.evidence.sources import FailedSource, Page, SearchResult
@@ -261,13 +261,6 @@ class Reading(Protocol):
 
 class Cases(Protocol):
     """Decided cases that this installation was given."""
-
-    async def find(self, number: str, *, within: float) -> CourtCase | None:
-        """
-        The case of a court's number, however its brackets and digits are written; None: it was not given.
-
-        :raises PortFailed: with a sentence for the user.
-        """
 
     async def search(self, question: str, *, limit: int, within: float) -> FoundCases:
         """

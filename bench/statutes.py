@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from actors.legal.classification import classify
-from runtime.statutes.law_indexing import index_statutes
-from runtime.statutes.statute_file import FILE
-from runtime.statutes.statute_search import Statutes
+from runtime.statutes.law_reader import STATUTES
+from runtime.statutes.statute_search import search
 
 TODAY = "2026-01-01"
 TOP, DEEP = 10, 100
@@ -41,15 +40,15 @@ def write_laws(data: Path, folder: Path) -> int:
     return len(laws)
 
 
-def measure_set(statutes: Statutes, questions: list[dict[str, Any]], times: list[float]) -> dict[str, float]:
+def measure_set(storage: str, questions: list[dict[str, Any]], times: list[float]) -> dict[str, float]:
     first = top = whole = deep = 0.0
     for question in questions:
         text, gold = question["query"], set(question["gold"])
         began = time.perf_counter()
         fields = {each.name: each.confidence for each in classify(text, "zh").domains}
-        statutes.search(text, (TODAY,), TOP, fields)
+        search(storage, text, TODAY, TODAY, TOP, fields)
         times.append(time.perf_counter() - began)
-        found = statutes.search(text, (TODAY,), DEEP, fields).articles
+        found = search(storage, text, TODAY, TODAY, DEEP, fields).articles
         cited = [each.citation for each in found]
         first += bool(cited) and cited[0] in gold
         top += len(gold & set(cited[:TOP])) / len(gold)
@@ -78,15 +77,14 @@ def measure(data: Path, split: str, half: str = "") -> dict[str, Any]:
         storage.mkdir()
         write_laws(data, laws)
         began = time.perf_counter()
-        report = index_statutes(str(storage), str(laws))
-        figures: dict[str, Any] = {"index_seconds": time.perf_counter() - began, "articles": report.articles}
+        report = STATUTES.take(storage, laws)
+        figures: dict[str, Any] = {"index_seconds": time.perf_counter() - began, "articles": report.passages}
         figures["skipped"] = len(report.skipped) + report.more_skipped
-        figures["megabytes"] = (storage / FILE).stat().st_size / 1e6
-        statutes = Statutes(storage / FILE)
+        figures["megabytes"] = (storage / STATUTES.file).stat().st_size / 1e6
         for name in SETS:
             times: list[float] = []
             questions = choose_half(rows(data / split / f"statutes_{name}.jsonl"), half)
-            figures[name] = measure_set(statutes, questions, times)
+            figures[name] = measure_set(str(storage), questions, times)
             figures[name] |= {
                 "p50_ms": statistics.median(times) * 1e3, "p95_ms": sorted(times)[int(0.95 * len(times))] * 1e3,
             }  # fmt: skip

@@ -68,7 +68,7 @@ BESIDE = frozenset({"workflow", "ports"})
 FAMILY = 5
 KNOW_FAMILIES = ("runtime.families",)
 """Whoever wires families: nobody else needs to know one."""
-KNOW_SQLITE = ("runtime.storage.sqlite", "runtime.knowledge.index", "runtime.cases")
+KNOW_SQLITE = ("runtime.storage.sqlite", "runtime.knowledge.index")
 """SQL stands behind the port of storage; what is indexed of documents and cases is derived from their files."""
 TOOLS = (
     "cases", "crawl", "documents", "embeddings", "knowledge", "llm", "memory", "processes", "reports", "resilience",

@@ -29,10 +29,6 @@ class Lines(msgspec.Struct, frozen=True):
     lines: str = ""
 
 
-class Words(msgspec.Struct, frozen=True):
-    words: str = ""
-
-
 class Citations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """
     How texts name articles: regular expressions, in which {n} is a number, {joined} what stands between two numbers of
@@ -93,7 +89,6 @@ class Jurisdiction(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ranks: tuple[Rank, ...] = ()
     categories: dict[str, str] = {}
     groups: Lines = Lines()
-    stop: Words = Words()
     everyday: Lines = Lines()
 
     def compile(self, pattern: str, flags: int = 0) -> re.Pattern[str]:

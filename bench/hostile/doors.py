@@ -239,14 +239,14 @@ def _read_documents(text: str) -> object:
 
 @functools.cache
 def _index_law() -> str:
-    from runtime.statutes.law_indexing import index_statutes
+    from runtime.statutes.law_reader import STATUTES
 
     folder = tempfile.mkdtemp()
     laws = Path(folder) / "laws"
     laws.mkdir()
     body = "---\nlaw: 租赁法\nversion: 2001-03-01\n---\n## 第二条\n\n出租人应当提前十日通知承租人收回房屋。\n"
     (laws / "a.md").write_text(body, encoding="utf-8")
-    index_statutes(folder, str(laws))
+    STATUTES.take(Path(folder), laws)
     return folder
 
 

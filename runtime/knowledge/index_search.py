@@ -30,7 +30,7 @@ def find(
 
     :param vector: a `QuestionVector` as it was sent here.
     """
-    shelf = _shelf(Path(database))
+    shelf = open_shelf(Path(database))
     if shelf is None:
         return SearchHits(abstain=NO_INDEX)
     try:
@@ -46,7 +46,7 @@ def find(
 
 def read(database: str, source: str) -> str:
     """The text of an indexed document as it was read, which offsets of its passages refer to."""
-    shelf = _shelf(Path(database))
+    shelf = open_shelf(Path(database))
     text = shelf.text(source) if shelf else None
     if text is None:
         raise LookupError(f"{source} is not in the index any more")
@@ -55,7 +55,7 @@ def read(database: str, source: str) -> str:
 
 def find_named(database: str, text: str) -> NamedDocument | None:
     """The document of whose path a text names most, the name of its file at least; None where several are named so."""
-    shelf = _shelf(Path(database))
+    shelf = open_shelf(Path(database))
     if shelf is None:
         return None
     try:
@@ -90,7 +90,7 @@ def digest_sections(database: str, quotes: list[tuple[str, str]]) -> list[str]:
     :param quotes: each a document's source and words of it; where in the document they stand does not matter.
     :raises LookupError: there is no index.
     """
-    shelf = _shelf(Path(database))
+    shelf = open_shelf(Path(database))
     if shelf is None:
         raise LookupError(NO_INDEX)
     try:
@@ -126,7 +126,7 @@ def _digest_section(quote: str, text: str, pieces: list[tuple[str, int, int]]) -
 
 def locate(database: str, source: str) -> str:
     """Where a document of the index lies on this machine; empty if nobody knows."""
-    shelf = _shelf(Path(database))
+    shelf = open_shelf(Path(database))
     return shelf.file(source) if shelf else ""
 
 
@@ -163,8 +163,8 @@ def _find_shortfalls(shelf: IndexReader, question: QuestionVector | None, *, lac
     return ()
 
 
-def _shelf(path: Path) -> IndexReader | None:
-    """The open index, opened again when the file is another one; None when there is none."""
+def open_shelf(path: Path) -> IndexReader | None:
+    """The index that this process keeps open, opened again when the file is another one; None when there is none."""
     known = _shelves.get(str(path))
     try:
         found = path.stat()

@@ -146,6 +146,20 @@ class KnowledgeIndex:
         return await call()
 
 
+async def ask_worker(workers: Workers, function: str, *arguments: Any, within: float, returns: type[R]) -> R:
+    """
+    What a function in a worker process says of an index beside that of the documents.
+
+    :raises KnowledgeFailed: the time was up, or the index cannot be used.
+    """
+    try:
+        return await workers.call(function, *arguments, within=within, returns=returns)
+    except WorkTimedOut as error:
+        raise KnowledgeFailed(f"The search took longer than {_brief(within)} s.") from error
+    except WorkError as error:
+        raise KnowledgeFailed(error.detail) from error
+
+
 def explain(error: WorkError, database: str) -> str:
     """What a function in a worker process said, and what helps."""
     said = error.detail

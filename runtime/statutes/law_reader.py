@@ -1,14 +1,21 @@
-"""Reads a law from Markdown: its name, its version, its chapters and articles."""
+"""Reads laws from Markdown: the name of each, its version, its chapters and articles. The index of all of them."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from actors.statutes.articles import LawVersion
-from actors.statutes.jurisdiction import Jurisdiction
+from actors.statutes.jurisdiction import Jurisdiction, load_jurisdictions
 from actors.statutes.numerals import read_number
 from runtime.front_matter import InvalidFrontMatter, compose, plain, split
+from runtime.knowledge.index.side_index import Entry, SideIndex
+from runtime.knowledge.readers.parsed_document import Document, Piece
+from runtime.knowledge.readers.reader import MARKDOWN
 
+FILES = 100_000
 FILE_BYTES = 16 << 20
 ARTICLES = 5_000
 PREAMBLE = 2_000
@@ -36,13 +43,31 @@ class NoLaw(Exception):
     """The file holds no law. The text says why, in a sentence."""
 
 
-def read_law(path: Path, jurisdiction: Jurisdiction) -> ReadLaw:
-    """
-    Read one file, as `parse_law`.
+def read_laws(root: Path) -> Iterator[Entry]:
+    """The laws of a folder and those below it, a file each."""
+    jurisdiction = load_jurisdictions()[0]
+    named = (each for each in root.rglob("*") if each.suffix.lower() in MARKDOWN and not each.name.startswith("."))
+    files = sorted(named)[:FILES]
+    for number, file in enumerate(files, 1):
+        found: Document | str
+        try:
+            found = _make_document(parse_law(_read_file(file), file.stem, jurisdiction))
+        except NoLaw as error:
+            found = str(error)
+        yield Entry(str(file.relative_to(root)), found, number, len(files))
 
-    :raises NoLaw: it holds none.
-    """
-    return parse_law(read_file(path), path.stem, jurisdiction)
+
+STATUTES = SideIndex("statutes.db", "laws", "--statutes", "folder", read_laws, older="statutes.idx")
+"""Of articles: the anchor of each is its number, and what is kept about a document is the version of its law."""
+
+
+def _make_document(read: ReadLaw) -> Document:
+    text, parts = "", list[Piece]()
+    for each in read.articles:
+        start, text = len(text), f"{text}{each.text}\n\n"
+        path = (each.chapter,) if each.chapter else ()
+        parts.append(Piece(path, f"{each.number}.{each.sub}", start, start + len(each.text)))
+    return Document(read.law.name, text, parts=parts, about=msgspec.msgpack.encode(read.law))
 
 
 def parse_law(content: bytes, stem: str, jurisdiction: Jurisdiction) -> ReadLaw:
@@ -120,7 +145,7 @@ def _name(title: str, jurisdiction: Jurisdiction) -> str:
     return jurisdiction.strip_prefix(title)
 
 
-def read_file(path: Path) -> bytes:
+def _read_file(path: Path) -> bytes:
     """:raises NoLaw: it cannot be read, or is none in size."""
     try:
         content = path.read_bytes() if path.stat().st_size <= FILE_BYTES else b""

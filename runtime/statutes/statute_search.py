@@ -1,35 +1,44 @@
-"""Looking up and searching statutes, in a worker process that keeps the file mapped and follows it when it changes."""
+"""Looking up and searching statutes, in a worker process that keeps the index open."""
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
+import msgspec
 
 from actors.evidence.passages import LOOKED_UP
 from actors.statutes.article_parts import lacks_item, quote_part
-from actors.statutes.articles import Article, FoundArticles, choose_version, find_change, find_repeal
-from actors.statutes.jurisdiction import Jurisdiction, load_jurisdictions
+from actors.statutes.articles import Article, FoundArticles, LawVersion, choose_version, find_change, find_repeal
+from actors.statutes.jurisdiction import load_jurisdictions
 from actors.statutes.question_day import find_question_day
 from actors.statutes.references import Reference, find_references, render_reference
-from runtime.statutes.article_ranking import Floats, Ranking
-from runtime.statutes.shortlist import SHORTLIST, reweigh
-from runtime.statutes.statute_file import FILE, StatuteFile
+from actors.text.tokenizer import tokens
+from runtime.knowledge.find_passages import CANDIDATES
+from runtime.knowledge.index.index_reader import IndexReader
+from runtime.statutes.article_ranking import Candidate, score_articles
+from runtime.statutes.law_reader import STATUTES
 
-Mask = NDArray[np.bool_]
+QUESTION_CHARACTERS = 2_000
+DAYS = 8
+"""Of so many it is remembered which versions of laws count."""
+TERMS = 48
+"""Of a question, the rarest (bench.statutes: all of them find no more)."""
+
 Days = tuple[str, ...]
 
 
 class Statutes:
-    """The statutes of one file."""
+    """The statutes as the index has them; articles are called by the numbers of their passages, laws by documents."""
 
-    def __init__(self, path: Path) -> None:
-        """:raises FileNotFoundError: none were read."""
-        self.file = StatuteFile(path)
-        self.jurisdiction: Jurisdiction = load_jurisdictions()[0]
-        self.ranking = Ranking(self.file, self.jurisdiction)
-        self._names = {self.jurisdiction.squeeze(name): name for name in self.file.by_name}
-        self._holds: tuple[Days, Mask] | None = None
+    def __init__(self, shelf: IndexReader) -> None:
+        """:param shelf: between its `begin` and `end`, as whenever this is asked."""
+        self._shelf, self._jurisdiction = shelf, load_jurisdictions()[0]
+        self._laws = {law: msgspec.msgpack.decode(about, type=LawVersion) for law, about in shelf.list_about()}
+        self._by_name: dict[str, list[int]] = {}
+        for law, version in self._laws.items():
+            self._by_name.setdefault(version.name, []).append(law)
+        self._find_in_force = functools.lru_cache(DAYS)(self._list_in_force)
+        self._names = {self._jurisdiction.squeeze(name): name for name in self._by_name}
 
     def search(self, question: str, days: Days, limit: int, fields: Mapping[str, float]) -> FoundArticles:
         """
@@ -37,135 +46,105 @@ class Statutes:
 
         :param days: ISO 8601; the first of them on which a version of the law holds.
         """
-        references = find_references(question, self.jurisdiction, self.find_law)
-        places = [self._place(each, days) for each in references]
+        references = self._find_references(question)
+        places = {each: self._find_place(each, days) for each in references}
         named = {
-            (place, each.paragraph, each.item): LOOKED_UP
-            for each, place in zip(references, places, strict=True)
-            if place is not None
-        }
-        absent = [
-            each
-            for each, place in zip(references, places, strict=True)
-            if place is None and each.law in self.file.by_name
+            (place, each.paragraph, each.item): LOOKED_UP for each, place in places.items() if place is not None
+        }  # fmt: skip
+        absent = [each for each, place in places.items() if place is None and each.law in self._by_name]
+        missing = tuple(render_reference(each, self._jurisdiction) for each in absent)
+        ends = [
+            "" if self._choose(each.law, days) else find_repeal(self._list_versions(each.law), days[-1])
+            for each in absent
         ]
-        missing = tuple(render_reference(each, self.jurisdiction) for each in absent)
-        ends = [self._find_repeal(each.law, days) for each in absent]
         repealed = tuple((name, day) for name, day in zip(missing, ends, strict=True) if day)
         count = len(named)
         if count < limit:
             known = {place for place, _, _ in named}
             best = self._rank(question, days, limit + count, fields)
             named |= {(place, 0, 0): score for place, score in best if place not in known}
-        articles = tuple(self._article(*each) for each in list(named.items())[: max(limit, count)])
-        return FoundArticles(articles, count, missing, repealed, len(self.file))
+        articles = tuple(self._load(*each) for each in list(named.items())[: max(limit, count)])
+        return FoundArticles(articles, count, missing, repealed, self._shelf.passages)
 
     def find_miscited(self, text: str, days: Days) -> list[str]:
         """The articles that a text names and that are in force on none of these days, or not there at all."""
-        references = find_references(text, self.jurisdiction, self.find_law)
-        wrong = (each for each in references if all(self._place(each, (day,)) is None for day in days))
-        return [render_reference(each, self.jurisdiction) for each in wrong]
+        wrong = (
+            each for each in self._find_references(text) if all(self._find_place(each, (day,)) is None for day in days)
+        )
+        return [render_reference(each, self._jurisdiction) for each in wrong]
 
-    def find_law(self, name: str) -> str:
-        """The name of the law that is called so; empty: there is none."""
-        return self._names.get(self.jurisdiction.squeeze(name), "")
-
-    def _place(self, reference: Reference, days: Days) -> int | None:
-        """Where an article stands; None where none is in force, or it has items and not the one that is named."""
-        places = self.file.by_name.get(reference.law, [])
-        chosen = self._choose(places, days)
-        place = None if chosen is None else self.file.find(places[chosen], reference.number, reference.sub)
-        if place is None or not reference.item:
-            return place
-        return None if lacks_item(self.file.read(place).text, reference.item, self.jurisdiction) else place
-
-    def _choose(self, places: Sequence[int], days: Days) -> int | None:
-        """Which of a law's versions counts, by its place among them."""
-        versions = [self.file.laws[each].law for each in places]
-        chosen = (choose_version(versions, day) for day in days)
-        return next((place for place in chosen if place is not None), None)
-
-    def _find_repeal(self, law: str, days: Days) -> str:
-        """The day from which on a law is none any more; empty where a version of it counts."""
-        places = self.file.by_name[law]
-        if self._choose(places, days) is not None:
-            return ""
-        return find_repeal([self.file.laws[each].law for each in places], days[-1])
-
-    def _rank(self, question: str, days: Days, limit: int, fields: Mapping[str, float]) -> list[tuple[int, float]]:
-        scores = self.ranking.score(question, fields)
-        scores *= self._in_force(days)
-        most = min(max(limit, SHORTLIST), len(scores))
-        best = _sort(np.argpartition(-scores, most - 1)[:most] if most else np.empty(0, np.intp), scores)
-        if not len(best):
-            return []
-        first = best[:SHORTLIST]
-        scores[first] = reweigh(question, [self.file.read_text(place) for place in first.tolist()], scores[first])
-        best = _sort(best, scores)[:limit]
-        top = float(scores[best[0]])
-        return [(int(place), round(float(scores[place]) / (top * 1.01), 3)) for place in best]
-
-    def _in_force(self, days: Days) -> Mask:
-        """Of each article, whether it stands in the version of its law that holds; kept for the last days."""
-        if self._holds is None or self._holds[0] != days:
-            holds = np.zeros(len(self.file.laws), bool)
-            for places in self.file.by_name.values():
-                chosen = self._choose(places, days)
-                if chosen is not None:
-                    holds[places[chosen]] = True
-            self._holds = (days, holds[self.file.law])
-        return self._holds[1]
-
-    def _article(self, part: tuple[int, int, int], score: float) -> Article:
-        place, paragraph, item = part
-        number, sub, chapter, text = self.file.read(place)
-        law = int(self.file.law[place])
-        version = self.file.laws[law].law
-        places = self.file.by_name[version.name]
-        changed = find_change([self.file.laws[each].law for each in places], places.index(law))
-        said = quote_part(text, paragraph, item, self.jurisdiction) if paragraph or item else ""
-        reference = Reference(version.name, number, sub, *((paragraph, item) if said else (0, 0)))
-        citation = render_reference(reference, self.jurisdiction)
-        return Article(
-            version, number, sub, chapter, said or text, citation, changed, score, reference.paragraph, reference.item
+    def _find_references(self, text: str) -> tuple[Reference, ...]:
+        return find_references(
+            text, self._jurisdiction, lambda name: self._names.get(self._jurisdiction.squeeze(name), "")
         )
 
+    def _list_versions(self, name: str) -> list[LawVersion]:
+        return [self._laws[law] for law in self._by_name.get(name, [])]
 
-def _sort(places: NDArray[np.intp], scores: Floats) -> NDArray[np.intp]:
-    """Of some places those that fit at all, the best first."""
-    places = places[scores[places] > 0]
-    return places[np.argsort(-scores[places], kind="stable")]
+    def _choose(self, name: str, days: Days) -> int | None:
+        """Which of a law's versions counts."""
+        versions = self._list_versions(name)
+        chosen = (choose_version(versions, day) for day in days)
+        place = next((place for place in chosen if place is not None), None)
+        return None if place is None else self._by_name[name][place]
 
+    def _list_in_force(self, days: Days) -> set[int] | None:
+        """The versions of laws that count; None: there are no others."""
+        laws = {law for name in self._by_name if (law := self._choose(name, days)) is not None}
+        return None if len(laws) == len(self._laws) else laws
 
-_open: dict[str, tuple[tuple[int, int], Statutes]] = {}
+    def _find_place(self, reference: Reference, days: Days) -> int | None:
+        """Where an article stands; None where none is in force, or it has items and not the one that is named."""
+        law = self._choose(reference.law, days)
+        place = None if law is None else self._shelf.find_anchor(law, f"{reference.number}.{reference.sub}")
+        if place is None or not reference.item:
+            return place
+        text = self._shelf.load_parts([place])[place].text
+        return None if lacks_item(text, reference.item, self._jurisdiction) else place
 
+    def _rank(self, question: str, days: Days, limit: int, fields: Mapping[str, float]) -> list[tuple[int, float]]:
+        terms = tokens(question[:QUESTION_CHARACTERS])
+        meant = (term for word in self._jurisdiction.translate(question) for term in tokens(word))
+        terms += dict.fromkeys(term for term in meant if term not in terms)
+        telling = self._shelf.find_telling(terms, TERMS)
+        found = self._shelf.match(telling, CANDIDATES, self._find_in_force(days))
+        places = [place for place, _ in found]
+        parts = self._shelf.load_parts(places)
+        candidates = [Candidate(self._laws[parts[place].document], parts[place].text, score) for place, score in found]
+        scores = score_articles(question, candidates, fields, self._jurisdiction)
+        best = sorted(zip(scores, places, strict=True), key=lambda each: -each[0])[:limit]
+        return [(place, round(score / (best[0][0] * 1.01), 3)) for score, place in best]
 
-def open_statutes(storage: str) -> Statutes:
-    """The statutes of a storage folder; the same object as long as its file is the same."""
-    path = Path(storage) / FILE
-    known = path.stat()
-    mark = (known.st_ino, known.st_mtime_ns)
-    if storage not in _open or _open[storage][0] != mark:
-        _open[storage] = (mark, Statutes(path))
-    return _open[storage][1]
+    def _load(self, part: tuple[int, int, int], score: float) -> Article:
+        place, paragraph, item = part
+        its = self._shelf.load_parts([place])[place]
+        law, (number, sub) = self._laws[its.document], map(int, its.anchor.split("."))
+        changed = find_change(self._list_versions(law.name), self._by_name[law.name].index(its.document))
+        said = quote_part(its.text, paragraph, item, self._jurisdiction) if paragraph or item else ""
+        reference = Reference(law.name, number, sub, *((paragraph, item) if said else (0, 0)))
+        chapter = its.heading.removeprefix(law.name).removeprefix(" > ")
+        citation = render_reference(reference, self._jurisdiction)
+        return Article(
+            law, number, sub, chapter, said or its.text, citation, changed, score, reference.paragraph, reference.item
+        )
 
 
 def search(storage: str, question: str, on: str, today: str, limit: int, fields: dict[str, float]) -> FoundArticles:
     """As `Statutes.search`, where statutes were read."""
-    try:
-        return open_statutes(storage).search(question, _list_days(question, on, today), limit, fields)
-    except FileNotFoundError:
-        return FoundArticles()
+    with STATUTES.open(Path(storage)) as shelf:
+        if shelf is None:
+            return FoundArticles()
+        statutes = shelf.recall("statutes", lambda: Statutes(shelf))
+        return statutes.search(question, _list_days(question, on, today), limit, fields)
 
 
 def find_miscited(storage: str, texts: list[str], question: str, today: str) -> list[list[str]]:
     """Of each text the articles that it names wrongly; where no statutes were read, nothing can be said of it."""
-    try:
-        statutes = open_statutes(storage)
-    except FileNotFoundError:
-        return [[] for _ in texts]
-    days = _list_days(question, "", today)
-    return [statutes.find_miscited(text, days) for text in texts]
+    with STATUTES.open(Path(storage)) as shelf:
+        if shelf is None:
+            return [[] for _ in texts]
+        statutes, days = shelf.recall("statutes", lambda: Statutes(shelf)), _list_days(question, "", today)
+        return [statutes.find_miscited(text, days) for text in texts]
 
 
 def _list_days(question: str, on: str, today: str) -> Days:

@@ -33,10 +33,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument("--list", action="store_true", help="show the folders of the index, and what was left out")
     kinds.add_argument("--remove", action="store_true", help="take the folders out of the index, by path or name")
-    parser.add_argument(
-        "--cases", metavar="FILE", help="decided cases instead, a JSON object a line: read, or --remove"
+    side = parser.add_mutually_exclusive_group()
+    side.add_argument("--cases", metavar="FILE", help="decided cases instead, a JSON object a line: read, or --remove")
+    side.add_argument(
+        "--statutes", metavar="FOLDER", help="laws instead, a Markdown file each with 第X条: read, or --remove"
     )
-    parser.add_argument("--statutes", metavar="FOLDER", help="laws instead, a Markdown file each with 第X条: read")
     parser.add_argument("--json", action="store_true", help="print the report as one JSON object and nothing else")
 
 
@@ -45,19 +46,18 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
     from runtime.embeddings.provider_check import name_missing_model
 
-    if arguments.cases is not None:
+    if arguments.cases is not None or arguments.statutes is not None:
+        from runtime.cases.case_reader import CASES
+        from runtime.cli.side_sources import index_source, remove_source
+        from runtime.statutes.law_reader import STATUTES
+
+        side, name = (STATUTES, arguments.statutes) if arguments.cases is None else (CASES, arguments.cases)
         if arguments.folders or arguments.list:
-            raise ServiceError("--cases takes its one FILE, and neither folders nor --list. Leave these out.")
-        from runtime.cli.case_files import index_file, remove_file
-
-        carry_out = remove_file if arguments.remove else index_file
-        return carry_out(arguments.cases, settings, json=arguments.json)
-    if arguments.statutes is not None:
-        if arguments.folders or arguments.list or arguments.remove or arguments.cases is not None:
-            raise ServiceError("--statutes takes its one FOLDER, and nothing else. Leave the rest out.")
-        from runtime.cli.statute_reading import index_folder
-
-        return index_folder(arguments.statutes, settings, json=arguments.json)
+            raise ServiceError(
+                f"{side.option} takes its one {side.takes.upper()}, and neither folders nor --list. Leave these out."
+            )
+        carry_out = remove_source if arguments.remove else index_source
+        return carry_out(side, name, settings, json=arguments.json)
     if arguments.list:
         return _list(settings, json=arguments.json)
     if arguments.remove:
@@ -73,9 +73,11 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 def _list(settings: "Settings", *, json: bool) -> int:
     import asyncio
 
-    from runtime.cli.case_files import describe_case_files, list_case_files
+    from runtime.cases.case_reader import CASES
+    from runtime.cli.side_sources import list_sources
     from runtime.knowledge.index.folders import list_folders
     from runtime.processes.pool import Workers
+    from runtime.statutes.law_reader import STATUTES
 
     workers = Workers(1)
     try:
@@ -83,10 +85,12 @@ def _list(settings: "Settings", *, json: bool) -> int:
     finally:
         workers.close()
     lines = [line for folder in folders for line in describe_folder(folder)]
-    cases = list_case_files(settings)
-    lines += describe_case_files(cases)
-    print_result(lines or [Line(no_index_message(), "poor")], {"folders": folders, "cases": cases}, json=json)
-    return Exit.DONE if folders or cases else Exit.NOT_FOUND
+    found: dict[str, object] = {"folders": folders}
+    for side in (STATUTES, CASES):
+        its, found[side.option.strip("-")] = list_sources(side, settings)
+        lines += its
+    print_result(lines or [Line(no_index_message(), "poor")], found, json=json)
+    return Exit.DONE if lines else Exit.NOT_FOUND
 
 
 def _remove(named: list[str], settings: "Settings", *, json: bool) -> int:

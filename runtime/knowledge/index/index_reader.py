@@ -1,7 +1,9 @@
 """An open index for reading, kept between searches."""
 
+import contextlib
 import sqlite3
 import zlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -13,6 +15,13 @@ BELOW = " > "
 """Between the headings that lead to a passage."""
 
 T = TypeVar("T")
+TWICE = 2
+"""Who repeats a word more often does not mean it more."""
+TELLING, TELLING_SHARE = 8, 0.05
+"""
+Terms that more passages than this share say tell hardly one from another, and take most of a search's time: so many are
+looked for all the same (`bench.statutes`: R@10 of STARD is that of all terms, in half of the time or less).
+"""
 
 
 class Lapsed(Exception):
@@ -32,6 +41,15 @@ class Place(NamedTuple):
     end: int
 
 
+class Part(NamedTuple):
+    """A passage as it stands in its document."""
+
+    document: int
+    anchor: str
+    heading: str
+    text: str
+
+
 class IndexReader:
     """Reads one version of the index at a time; what it remembers is dropped when somebody writes."""
 
@@ -41,6 +59,8 @@ class IndexReader:
         """Another number when somebody has written."""
         self.passages = 0
         self._remembered: dict[str, Any] = {}
+        with contextlib.suppress(sqlite3.DatabaseError):  # whoever reads it says what is wrong with it
+            db.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab (main, terms, row)")
 
     @classmethod
     def at(cls, path: Path) -> "IndexReader":
@@ -98,6 +118,49 @@ class IndexReader:
             (" OR ".join(f'"{term}"' for term in terms), limit),
         )
         return [(int(id_), float(score)) for id_, score in rows]
+
+    def find_telling(self, terms: Sequence[str], most: int) -> list[str]:
+        """
+        Of some terms the rarest of those that passages say, each twice if it stands there twice; of those that more
+        than a share of all passages say the rarest few at most.
+        """
+        said, known = Counter(terms), dict[str, int]()
+        for term in said:
+            row = self._db.execute("SELECT doc FROM temp.vocabulary WHERE term = ?", (term,)).fetchone()
+            known |= {term: int(row[0])} if row else {}
+        rarest = sorted(known, key=lambda term: (known[term], term))[:most]
+        telling = {*rarest[:TELLING], *(term for term in rarest if known[term] <= TELLING_SHARE * self.passages)}
+        return [term for term in said for _ in range(min(TWICE, said[term])) if term in telling]
+
+    def list_about(self) -> list[tuple[int, bytes]]:
+        """Number of each document that could be read, and what its reader knows of it."""
+        return self._db.execute("SELECT id, about FROM documents WHERE reason = '' ORDER BY id").fetchall()
+
+    def find_about(self, document: int) -> bytes:
+        """What its reader knows of a document."""
+        return bytes(self._db.execute("SELECT about FROM documents WHERE id = ?", (document,)).fetchone()[0])
+
+    def list_paths(self) -> list[tuple[int, str]]:
+        """Number of each document that could be read, and its path below its folder."""
+        return self._db.execute("SELECT id, path FROM documents WHERE reason = ''").fetchall()
+
+    def list_folders(self) -> list[tuple[str, int]]:
+        """Path of each folder, with the number of its documents."""
+        return self._db.execute(
+            """SELECT f.path, count(d.id) FROM folders f LEFT JOIN documents d ON d.folder = f.id
+            GROUP BY f.id ORDER BY f.path"""
+        ).fetchall()
+
+    def find_anchor(self, document: int, anchor: str) -> int | None:
+        """The first passage of a document with an anchor."""
+        sql = "SELECT id FROM passages WHERE document = ? AND anchor = ? ORDER BY ordinal LIMIT 1"
+        row = self._db.execute(sql, (document, anchor)).fetchone()
+        return int(row[0]) if row else None
+
+    def load_parts(self, ids: Collection[int]) -> dict[int, Part]:
+        """Some passages by their numbers."""
+        sql = f"SELECT id, document, anchor, heading, text FROM passages WHERE id IN ({','.join('?' * len(ids))})"
+        return {row[0]: Part(*row[1:]) for row in self._db.execute(sql, (*ids,))}
 
     def find_vectors(self, ids: Collection[int], width: int) -> dict[int, bytes]:
         """The vectors of some passages by their numbers, of those that have one of so many bytes."""

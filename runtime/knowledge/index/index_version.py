@@ -4,7 +4,7 @@ import contextlib
 import sqlite3
 from pathlib import Path
 
-VERSION = 10
+VERSION = 11
 """Of the schema and of the readers: an index of another version is made anew, from the folders that it names."""
 LAPSED = "The index was made by another version of Terminus and is not made anew yet"
 """What a worker process says. Who asks it has the index made anew, or waits for whoever does."""
@@ -29,11 +29,12 @@ def lapsed_folders(db: sqlite3.Connection) -> list[str]:
     """The same of an open index."""
     found: set[str] = set()
     try:
-        if not is_current(db):
-            found.update(path for (path,) in db.execute("SELECT path FROM folders"))
-        found.update(path for (path,) in db.execute("SELECT path FROM awaited"))
+        tables = ("awaited",) if is_current(db) else ("awaited", "folders", "files")  # files: of cases, before 11
     except sqlite3.DatabaseError:
-        pass  # a table that this version has not, or a file that is none: who opens it next says so
+        return []  # it is none: who opens it next says so
+    for table in tables:
+        with contextlib.suppress(sqlite3.DatabaseError):  # not every version has every table
+            found.update(path for (path,) in db.execute(f"SELECT path FROM {table}"))
     return sorted(found)
 
 

@@ -19,7 +19,7 @@ PRAGMA user_version = {VERSION};
 CREATE TABLE IF NOT EXISTS folders (id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, path TEXT UNIQUE NOT NULL);
 CREATE TABLE IF NOT EXISTS documents (
   id INTEGER PRIMARY KEY, folder INTEGER NOT NULL, path TEXT NOT NULL, key TEXT NOT NULL, title TEXT NOT NULL,
-  reason TEXT NOT NULL, text BLOB NOT NULL, UNIQUE (folder, path));
+  reason TEXT NOT NULL, text BLOB NOT NULL, about BLOB NOT NULL, UNIQUE (folder, path));
 CREATE TABLE IF NOT EXISTS passages (
   id INTEGER PRIMARY KEY, document INTEGER NOT NULL, ordinal INTEGER NOT NULL, heading TEXT NOT NULL,
   anchor TEXT NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, text TEXT NOT NULL, digest BLOB NOT NULL);
@@ -29,7 +29,8 @@ CREATE VIRTUAL TABLE IF NOT EXISTS terms USING fts5 (heading, body, tokenize = '
 {AWAITED};
 {vector_store.SCHEMA}"""
 _DROP = "".join(
-    f"DROP TABLE IF EXISTS {table};" for table in ("vocabulary", "terms", "passages", "documents", "folders")
+    f"DROP TABLE IF EXISTS {table};"
+    for table in ("vocabulary", "terms", "passages", "documents", "folders", "files", "cases")
 )
 
 _UNTELLING = re.compile(
@@ -95,6 +96,11 @@ def stored_key(db: sqlite3.Connection, folder: int, path: str) -> tuple[str, str
     return (str(row[0]), str(row[1])) if row else None
 
 
+def list_paths(db: sqlite3.Connection, folder: int) -> set[str]:
+    """Of the documents of a folder."""
+    return {path for (path,) in db.execute("SELECT path FROM documents WHERE folder = ?", (folder,))}
+
+
 def replace(
     db: sqlite3.Connection, folder: int, path: str, key: str, document: Document | None, reason: str = "",
     *, keep: bool = True,
@@ -108,11 +114,11 @@ def replace(
     rows = [_row(document, number, piece) for number, piece in enumerate(cut)] if document else []
     text = zlib.compress(document.text.encode("utf-8", "replace"), 1) if document and keep else b""
     title = document.title if document else ""
-    with _transaction(db):
+    with transaction(db):
         _remove(db, folder, path)
         number = db.execute(
-            "INSERT INTO documents (folder, path, key, title, reason, text) VALUES (?, ?, ?, ?, ?, ?)",
-            (folder, path, key, title, reason, text),
+            "INSERT INTO documents (folder, path, key, title, reason, text, about) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (folder, path, key, title, reason, text, document.about if document else b""),
         ).lastrowid
         first = db.execute("SELECT coalesce(max(id), 0) + 1 FROM passages").fetchone()[0]
         ids = range(first, first + len(rows))
@@ -129,12 +135,17 @@ def replace(
 
 def remove(db: sqlite3.Connection, folder: int, path: str) -> bool:
     """Take a document out, in one transaction; true if it was there."""
-    with _transaction(db):
+    with transaction(db):
         return _remove(db, folder, path)
 
 
 @contextlib.contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """What is written within it holds wholly or not at all; within another one, with that."""
+    outer = db.in_transaction
+    if outer:
+        yield
+        return
     db.execute("BEGIN IMMEDIATE")
     try:
         yield

@@ -52,14 +52,6 @@ class Section(msgspec.Struct, gc=False):
     units: list[TextUnit]
 
 
-class Document(msgspec.Struct, gc=False):
-    title: str
-    text: str
-    sections: list[Section]
-    above: str = ""
-    """The title of the chapter that it belongs to, where the document says so."""
-
-
 class Piece(msgspec.Struct, frozen=True, gc=False):
     """A passage before it is stored: `text[start:end]` of the document."""
 
@@ -67,6 +59,18 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
     anchor: str
     start: int
     end: int
+
+
+class Document(msgspec.Struct, gc=False):
+    title: str
+    text: str
+    sections: list[Section] = []
+    above: str = ""
+    """The title of the chapter that it belongs to, where the document says so."""
+    parts: list[Piece] = []
+    """Its passages, where they are what it consists of, as the articles of a law; else it is cut by its sections."""
+    about: bytes = b""
+    """What else its reader knows of it, as the reader wants it back."""
 
 
 def fold(text: str) -> str:
@@ -162,7 +166,7 @@ def pieces(document: Document) -> list[Piece]:
 
     A section with less than PASSAGE_LEAST characters goes on over the next heading, which then stands in its text.
     """
-    found: list[Piece] = []
+    found = list(document.parts)
     held: list[TextUnit] = []
     of: Section | None = None
     for section in document.sections:

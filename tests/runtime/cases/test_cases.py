@@ -1,17 +1,24 @@
 """Decided cases: read from JSON Lines, found by the court's number however it is written, and by what they say."""
 
 import asyncio
+import contextlib
 import json
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from runtime.cases.case_file import FILE, CaseStoreFailed, open_for_writing
-from runtime.cases.case_indexing import CaseSource, index_cases, list_sources, remove_cases
-from runtime.cases.case_lookup import find_case, search_cases
+from actors.evidence.court_cases import CourtCase
+from actors.evidence.passages import LOOKED_UP
+from actors.ports import PortFailed
+from runtime.cases.case_lookup import search_cases
+from runtime.cases.case_reader import CASES
 from runtime.cases.case_store import CaseStore
+from runtime.knowledge import index_search
+from runtime.knowledge.index import index_writer
+from runtime.knowledge.index.side_index import SideIndexFailed
 from runtime.processes.pool import Workers
 
 OVERTIME: dict[str, Any] = {
@@ -31,10 +38,17 @@ def write(file: Path, *cases: dict[str, Any] | str) -> Path:
     return file
 
 
+@pytest.fixture(autouse=True)
+def close_indexes() -> Iterator[None]:
+    """What a worker process keeps open until it ends, this one has to let go of."""
+    yield
+    index_search.close()
+
+
 @pytest.fixture
 def storage(tmp_path: Path) -> Path:
     folder = tmp_path / "store"
-    index_cases(folder, write(tmp_path / "cases.jsonl", OVERTIME, LEASE))
+    CASES.take(folder, write(tmp_path / "cases.jsonl", OVERTIME, LEASE))
     return folder
 
 
@@ -42,9 +56,14 @@ def ids(storage: Path, question: str, limit: int = 5) -> list[str]:
     return [each.case.id for each in search_cases(str(storage), question, limit).cases]
 
 
+def find_case(storage: Path, number: str) -> CourtCase | None:
+    """The case that is looked up by its number."""
+    return next((each.case for each in search_cases(str(storage), number, 1).cases if each.score == LOOKED_UP), None)
+
+
 @pytest.mark.req("LG-10")
 def test_a_case_is_kept_with_its_summary_and_the_key_points_of_the_judgment(storage: Path) -> None:
-    case = find_case(str(storage), OVERTIME["id"])
+    case = find_case(storage, OVERTIME["id"])
 
     assert case is not None
     assert (case.summary, case.court, case.date) == (OVERTIME["summary"], OVERTIME["court"], "2031-05-06")
@@ -54,11 +73,11 @@ def test_a_case_is_kept_with_its_summary_and_the_key_points_of_the_judgment(stor
 
 @pytest.mark.parametrize("number", ["(2031)甲01民终12号", "（２０３１）甲 01 民终 12 号"])
 def test_the_width_of_brackets_and_digits_does_not_tell_cases_apart(storage: Path, number: str) -> None:
-    case = find_case(str(storage), number)
+    case = find_case(storage, number)
 
     assert case is not None
     assert case.id == OVERTIME["id"]
-    assert find_case(str(storage), "（2031）甲01民终1号") is None
+    assert find_case(storage, "（2031）甲01民终1号") is None
 
 
 def test_a_case_that_a_question_names_is_looked_up_though_another_fits_its_words_better(storage: Path) -> None:
@@ -69,7 +88,7 @@ def test_a_case_that_a_question_names_is_looked_up_though_another_fits_its_words
 
 
 def test_a_number_within_a_longer_one_is_not_named(tmp_path: Path) -> None:
-    index_cases(
+    CASES.take(
         tmp_path, write(tmp_path / "c.jsonl", {"id": "BGH 77/20", "summary": "a"}, {"id": "7/20", "summary": "b"})
     )
 
@@ -89,27 +108,27 @@ def test_a_question_in_other_words_finds_the_case_that_says_most_of_it(storage: 
 
 def test_what_the_file_no_longer_holds_goes_and_the_rest_of_the_store_stays(storage: Path, tmp_path: Path) -> None:
     other = write(tmp_path / "other.jsonl", {"id": "X 1/2", "summary": "海上救助报酬"})
-    index_cases(storage, other)
+    CASES.take(storage, other)
 
-    again = index_cases(storage, tmp_path / "cases.jsonl")
-    changed = index_cases(storage, write(tmp_path / "cases.jsonl", LEASE))
+    again = CASES.take(storage, tmp_path / "cases.jsonl")
+    changed = CASES.take(storage, write(tmp_path / "cases.jsonl", LEASE))
 
-    assert (again.unchanged, again.cases, again.removed) == (True, 2, 0)
-    assert (changed.unchanged, changed.cases, changed.removed) == (False, 1, 1)
-    assert find_case(str(storage), OVERTIME["id"]) is None
+    assert (again.read, again.documents, again.removed) == (0, 2, 0)
+    assert (changed.read, changed.documents, changed.removed) == (0, 1, 1)
+    assert find_case(storage, OVERTIME["id"]) is None
     assert ids(storage, "加班工资") == []
     assert ids(storage, "海上救助报酬") == ["X 1/2"]
-    assert remove_cases(storage, str(other)) == 1
-    assert remove_cases(storage, str(other)) is None
-    assert list_sources(storage) == [CaseSource(str(tmp_path / "cases.jsonl"), 1)]
+    assert CASES.remove(storage, other) == 1
+    assert CASES.remove(storage, other) is None
+    assert CASES.list_sources(storage) == [(str(tmp_path / "cases.jsonl"), 1)]
 
 
 def test_a_case_that_is_written_twice_is_as_it_was_read_last(tmp_path: Path) -> None:
     first, second = {"id": "X 1/2", "summary": "rescue at sea"}, {"id": "x 1/2", "summary": "salvage reward"}
 
-    report = index_cases(tmp_path, write(tmp_path / "c.jsonl", first, second))
+    report = CASES.take(tmp_path, write(tmp_path / "c.jsonl", first, second))
 
-    assert report.cases == 1
+    assert report.documents == 1
     assert ids(tmp_path, "rescue") == []
     assert ids(tmp_path, "salvage") == ["x 1/2"]
 
@@ -120,10 +139,10 @@ def test_a_line_that_is_no_case_is_named_and_the_others_are_read(tmp_path: Path)
         {**LEASE, "date": "6 May 2031"}, {"id": "X 5/6", "summary": "a" * (1 << 20)}, LEASE,
     ]  # fmt: skip
 
-    report = index_cases(tmp_path, write(tmp_path / "c.jsonl", *lines))
+    report = CASES.take(tmp_path, write(tmp_path / "c.jsonl", *lines))
 
-    assert report.cases == 2
-    assert [number for number, _ in report.skipped] == [1, 2, 3, 4, 7, 8]
+    assert report.documents == 2
+    assert [place for place, _ in report.skipped] == [f"line {number}" for number in (1, 2, 3, 4, 7, 8)]
     reasons = [reason for _, reason in report.skipped]
     assert reasons[2] == "its id is empty"
     assert "summary" in reasons[3]
@@ -136,50 +155,65 @@ def test_a_reading_that_is_broken_off_leaves_the_store_as_it_was(storage: Path, 
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        index_cases(storage, write(tmp_path / "cases.jsonl", {"id": "X 1/2", "summary": "salvage"}), stop)
+        CASES.take(storage, write(tmp_path / "cases.jsonl", {"id": "X 1/2", "summary": "salvage"}), stop)
 
     assert ids(storage, "加班工资") == [OVERTIME["id"]]
-    assert find_case(str(storage), "X 1/2") is None
+    assert find_case(storage, "X 1/2") is None
 
 
 def test_readers_see_the_old_cases_while_others_are_written(storage: Path) -> None:
-    with open_for_writing(storage) as db:
-        db.execute("DELETE FROM cases")
+    with contextlib.closing(index_writer.connect(storage / CASES.file)) as db, index_writer.transaction(db):
+        db.execute("DELETE FROM terms")
         assert ids(storage, "加班工资") == [OVERTIME["id"]]
 
 
 def test_without_cases_nothing_is_found_and_nothing_is_made(tmp_path: Path) -> None:
     assert search_cases(str(tmp_path), "加班工资", 5).total == 0
-    assert find_case(str(tmp_path), "X 1/2") is None
-    assert list_sources(tmp_path) == []
+    assert find_case(tmp_path, "X 1/2") is None
+    assert CASES.list_sources(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_damaged_store_and_one_of_another_version_say_what_helps(storage: Path) -> None:
-    with sqlite3.connect(storage / FILE) as db:
-        db.execute("PRAGMA user_version = 99")
-    db.close()
-    with pytest.raises(CaseStoreFailed, match=r"another version of Terminus. Delete .*cases.db"):
-        find_case(str(storage), "X 1/2")
-
+def test_a_damaged_index_says_what_helps(storage: Path) -> None:
     for file in storage.iterdir():
         file.unlink()
-    (storage / FILE).write_bytes(b"no database at all" * 100)
-    with pytest.raises(CaseStoreFailed, match=r"not a database. Delete .*cases.db"):
-        find_case(str(storage), "X 1/2")
+    (storage / CASES.file).write_bytes(b"no database at all" * 100)
+    with pytest.raises(SideIndexFailed, match=r"not a database. Delete .*cases.db and run .*index --cases"):
+        find_case(storage, "X 1/2")
 
 
-def test_agents_ask_it_in_a_worker_process(storage: Path) -> None:
+def test_an_index_of_another_version_names_the_command_that_makes_it_anew_with_all_that_it_held(
+    storage: Path, tmp_path: Path
+) -> None:
+    other = write(tmp_path / "other.jsonl", {"id": "X 1/2", "summary": "海上救助报酬"})
+    with contextlib.closing(sqlite3.connect(storage / "older.db")) as db:  # as versions before 11 made it
+        db.execute("CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT UNIQUE NOT NULL, digest BLOB NOT NULL)")
+        db.execute("CREATE TABLE cases (id INTEGER PRIMARY KEY, file INTEGER, key TEXT, content BLOB)")
+        db.execute("CREATE VIRTUAL TABLE terms USING fts5 (heading, body, tokenize = 'ascii')")
+        db.execute("INSERT INTO files (path, digest) VALUES (?, x'')", (str(other),))
+        db.execute("PRAGMA user_version = 1")
+        db.commit()
+    (storage / "older.db").replace(storage / CASES.file)
+
+    with pytest.raises(SideIndexFailed, match=rf"another version of Terminus. Run .*index --cases {other}. once"):
+        find_case(storage, "X 1/2")
+    CASES.take(storage, tmp_path / "cases.jsonl")
+
+    assert ids(storage, "加班工资") == [OVERTIME["id"]]
+    assert ids(storage, "海上救助报酬") == ["X 1/2"]
+
+
+def test_agents_ask_it_in_a_worker_process(storage: Path, tmp_path: Path) -> None:
     async def ask() -> None:
         workers = Workers(1)
         try:
             store = CaseStore(storage, workers)
             found = await store.search("加班工资", limit=3, within=30)
             assert [each.case.id for each in found.cases] == [OVERTIME["id"]]
-            assert await store.find("X 1/2", within=30) is None
-            (storage / FILE).write_bytes(b"no database at all" * 100)
-            with pytest.raises(CaseStoreFailed, match="Delete"):
-                await store.find("X 1/2", within=30)
+            (tmp_path / "damaged").write_bytes(b"no database at all" * 100)
+            (tmp_path / "damaged").replace(storage / CASES.file)
+            with pytest.raises(PortFailed, match="Delete"):
+                await store.search("X 1/2", limit=3, within=30)
         finally:
             workers.close()
 

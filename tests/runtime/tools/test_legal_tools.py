@@ -11,11 +11,10 @@ import pytest
 from actors.documents.template import Document
 from actors.evidence.trace_steps import ToolStep
 from actors.workflow.outcome import Outcome
-from runtime.cases.case_file import FILE as CASES
-from runtime.cases.case_indexing import index_cases
+from runtime.cases.case_reader import CASES
 from runtime.node import Node
 from runtime.settings import AgentSettings, AgentsSettings, ModelSettings, Settings, StorageSettings
-from runtime.statutes.law_indexing import index_statutes
+from runtime.statutes.law_reader import STATUTES
 from runtime.tickets import Ticket
 from runtime.tools.shipped.create_document import TOOL as CREATE
 from runtime.tools.shipped.create_document import Order, Value
@@ -49,8 +48,8 @@ async def opened(
     (laws / "leases.md").write_text(LAW + MORE, encoding="utf-8")
     (folder / "cases.jsonl").write_text(json.dumps(CASE), encoding="utf-8")
     storage = folder / "data"
-    index_cases(storage, folder / "cases.jsonl")
-    index_statutes(str(storage), str(laws))
+    CASES.take(storage, folder / "cases.jsonl")
+    STATUTES.take(storage, laws)
     async with FakeOpenAI(*script) as server:
         model = ModelSettings(base_url=server.url, name="fake-model", tries=1, call_seconds=5.0)
         settings = Settings(storage=StorageSettings(folder=str(storage)), model=model, agents=agents)
@@ -134,7 +133,7 @@ async def test_a_quote_that_is_not_in_what_the_model_looked_up_is_not_shown(tmp_
 @pytest.mark.req("LG-23", "LG-25")
 async def test_a_source_that_cannot_be_read_is_named_and_the_others_answer(tmp_path: Path) -> None:
     async with opened(tmp_path, claim(1, "出租人应当提前三十日通知承租人收回房屋。")) as (node, _):
-        (node.folder / CASES).write_bytes(b"no database")
+        (node.folder / CASES.file).write_bytes(b"no database")
         handle = await node.submit(Ticket(text="请检索收回房屋的类似案例", workflow="legal"))
         outcome = await handle.outcome()
 

@@ -103,7 +103,7 @@ def test_the_folders_of_the_index_are_listed_with_what_was_left_out_and_removed_
     assert place.run("index", "--remove", "nowhere").status == 3
     removed = place.run("index", "--remove", "manual")
     assert (removed.status, removed.out) == (0, "manual is out of the index (3 documents).\n")
-    assert place.run("index", "--list", "--json").json == {"folders": [], "cases": []}
+    assert place.run("index", "--list", "--json").json == {"folders": [], "statutes": [], "cases": []}
 
 
 def test_a_folder_that_is_out_of_reach_keeps_its_documents_until_it_is_removed(place: Place) -> None:
@@ -158,9 +158,11 @@ def test_cases_are_read_listed_and_taken_out_and_documents_stay_as_they_are(plac
     listed = place.run("index", "--list").out
 
     assert first.status == 0
-    assert first.out.startswith("1 case\nSkipped (1)\n  line 2: it is no case: ")
+    assert first.out.startswith(
+        "1 case\n        1  read, for they are new or changed\nSkipped (1)\n  line 2: it is no case: "
+    )
     assert first.err.endswith("bytes, 1 case\n")
-    assert place.run("index", "--cases", "cases.jsonl", "--json").json["unchanged"] is True
+    assert place.run("index", "--cases", "cases.jsonl", "--json").json["read"] == 0
     assert "manual" in listed
     assert f"{place.folder / 'cases.jsonl'}: 1 case\n" in listed
     (place.folder / "cases.jsonl").unlink()
@@ -168,6 +170,38 @@ def test_cases_are_read_listed_and_taken_out_and_documents_stay_as_they_are(plac
     assert place.run("index", "--cases", "cases.jsonl", "--remove").status == 3
     assert place.run("index", "--list", "--json").json["cases"] == []
     assert place.run("index", "manual", "--json").json["unchanged"] == 3
+
+
+def test_laws_are_read_listed_and_taken_out_as_cases_are(place: Place) -> None:
+    (place.folder / "laws").mkdir()
+    (place.folder / "laws" / "lease.md").write_text("# 租赁法\n\n第一条　甲。\n\n第二条　乙。\n", encoding="utf-8")
+    (place.folder / "laws" / "note.md").write_text("# 通知\n", encoding="utf-8")
+
+    first = place.run("index", "--statutes", "laws")
+    report = place.run("index", "--statutes", "laws", "--json").json
+    listed = place.run("index", "--list", "--json").json["statutes"]
+
+    assert first.status == 0
+    assert first.out.startswith(
+        "1 law\n        1  read, for they are new or changed\nSkipped (1)\n  note.md: it has no "
+    )
+    assert (report["documents"], report["read"]) == (1, 0)
+    assert listed == [{"path": str(place.folder / "laws"), "laws": 1}]
+    assert place.run("index", "--statutes", "laws/lease.md").status == 2
+    assert place.run("index", "--statutes", "laws", "--remove").out == "laws is out of the index (1 law).\n"
+    assert place.run("index", "--statutes", "laws", "--remove").status == 3
+
+
+def test_laws_of_another_version_do_not_keep_the_documents_from_being_listed(place: Place) -> None:
+    folder(place)
+    place.run("index", "manual")
+    storage = next(place.folder.rglob("knowledge.db")).parent
+    (storage / "statutes.idx").write_bytes(b"terminus-statute")
+
+    listed = place.run("index", "--list")
+
+    assert (listed.status, listed.out.startswith("manual\n")) == (0, True)
+    assert "The laws were indexed by another version of Terminus. Run " in listed.err
 
 
 def test_a_file_of_cases_that_is_none_is_refused_with_a_sentence(place: Place) -> None:
