@@ -43,7 +43,7 @@ $(VENV)/.helpdesks: requirements-helpdesks.lock
 lock: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --upgrade pip pip-tools  # an old pip leaves requirements of extras out
 	$(COMPILE) --extra research --extra documents --extra mail -o requirements.lock pyproject.toml
-	$(COMPILE) --extra research --extra documents --extra mail --extra duckduckgo --extra otel --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
+	$(COMPILE) --extra research --extra documents --extra mail --extra duckduckgo --extra multilingual --extra otel --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
 	$(COMPILE) -o requirements-helpdesks.lock tests/helpdesks/requirements.in
 
 clean:

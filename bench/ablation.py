@@ -30,11 +30,12 @@ from bench.claims import Item, judge, read
 from bench.measure import Figures, NotMeasured, arguments, report, table
 from bench.questions import list_pages
 from bench.truth import SETS, Asked, read_set
-from runtime.embeddings.embedder import open_embedder
+from runtime.embeddings.embedder import FLOOR, open_embedder
+from runtime.knowledge import QuestionVector
 from runtime.knowledge import find_passages as search
 from runtime.knowledge.find_passages import CANDIDATES, Ranked, find_passages
-from runtime.knowledge.index.folders import list_folders
 from runtime.knowledge.index.index_reader import IndexReader
+from runtime.knowledge.index.indexing import list_folders
 from runtime.knowledge.knowledge_index import FILE
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings, Settings
@@ -89,7 +90,8 @@ def count_found(
     """Of each question about an indexed folder, whether a right page is among the first three."""
     found = []
     for each, vector in zip(asked, vectors, strict=True):
-        hits = find_passages(shelf, each.text, KnowledgeSettings().passages, vector=vector, most=most)
+        means = QuestionVector("", vector, floor=FLOOR)
+        hits = find_passages(shelf, each.text, KnowledgeSettings().passages, asked=means, most=most)
         pages = list_pages((passage.source for passage in hits.passages), folder)[:3]
         found.append(bool(each.pages.intersection(pages)))
     return found

@@ -22,15 +22,15 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from actors.text.stop_words import STOP
 from bench.questions import find_name, list_pages
-from runtime.embeddings.embedder import open_embedder
+from runtime.embeddings.embedder import Provider, open_embedder
 from runtime.knowledge.index.indexing import index
 from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
 from runtime.processes.pool import Workers
-from runtime.settings import KnowledgeSettings, Settings
+from runtime.settings import EmbeddingsSettings, KnowledgeSettings, Settings
 
 SECONDS = 60.0
 OFF_TOPIC = 40
@@ -135,16 +135,17 @@ def open_documents(data: Path, corpora: Path, name: str) -> Iterator[Path | None
 
 
 async def measure(
-    name: str, asked: list[Asked], others: list[str], manual: Path, storage: Path, *, meaning: bool
+    name: str, asked: list[Asked], others: list[str], manual: Path, storage: Path, provider: Provider
 ) -> Row:
     """
     Index a folder and ask it the questions.
 
     :param others: questions of other sets, which have nothing to do with it.
+    :param provider: of the sentence model.
     """
     settings = KnowledgeSettings(search_seconds=SECONDS)
     workers = Workers(2)
-    embedder = open_embedder(Settings(), workers) if meaning else None
+    embedder = open_embedder(Settings(embeddings=EmbeddingsSettings(provider=provider)), workers)
     knowledge = KnowledgeIndex(storage, workers, settings, embedder)
     try:
         await index([manual], storage, workers, settings, embedder=embedder)
@@ -177,7 +178,7 @@ async def measure(
     )
 
 
-def measure_all(data: Path, corpora: Path, names: list[str], kept: Path | None, *, meaning: bool) -> Iterator[Row]:
+def measure_all(data: Path, corpora: Path, names: list[str], kept: Path | None, provider: Provider) -> Iterator[Row]:
     """A row a set."""
     sets = {name: read_set(data, name) for name in names}
     for name, asked in sets.items():
@@ -188,7 +189,7 @@ def measure_all(data: Path, corpora: Path, names: list[str], kept: Path | None, 
                 print(f"{name} is left out: there is no folder {corpora / name}.", file=sys.stderr)
                 continue
             storage = (kept or Path(folder)) / name
-            yield asyncio.run(measure(name, asked, others[:OFF_TOPIC], manual, storage, meaning=meaning))
+            yield asyncio.run(measure(name, asked, others[:OFF_TOPIC], manual, storage, provider))
 
 
 def main() -> None:
@@ -196,11 +197,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder of the sets")
     parser.add_argument("--corpora", type=Path, required=True, help="folder with a folder of documents for each set")
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    parser.add_argument("--words", action="store_true", help="leave meaning out")
+    parser.add_argument(
+        "--provider", choices=get_args(Provider), default="builtin", help="of the sentence model (default: %(default)s)"
+    )
     parser.add_argument("--keep", type=Path, help="folder in which the indexes are kept, to be used again")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     options = parser.parse_args()
-    found = measure_all(options.data, options.corpora, options.sets, options.keep, meaning=not options.words)
+    found = measure_all(options.data, options.corpora, options.sets, options.keep, options.provider)
     if options.json:
         print(json.dumps([each._asdict() for each in found]))
         return

@@ -326,9 +326,15 @@ class Node:
         return given.text
 
     async def index(
-        self, folders: Sequence[str], progress: "Callable[[IndexProgress], None]" = lambda _: None
-    ) -> "IndexReport":
-        """Read folders of documents into the knowledge base; `PortFailed` where one, or the index, cannot be used."""
+        self, folders: Sequence[str], progress: "Callable[[IndexProgress], None]" = lambda _: None,
+        *, words_only: bool = False,
+    ) -> "IndexReport":  # fmt: skip
+        """
+        Read folders of documents into the knowledge base; `PortFailed` where one, or the index, cannot be used.
+
+        :param words_only: return when they can be found by their words, and leave the vectors to somebody else.
+        """
         from runtime.knowledge.index.indexing import index  # the readers: a ticket needs none
 
-        return await index(folders, self.folder, self.workers, self.settings.knowledge, progress, self.embedder)
+        embedder = None if words_only else self.embedder
+        return await index(folders, self.folder, self.workers, self.settings.knowledge, progress, embedder)

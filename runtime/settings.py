@@ -120,10 +120,10 @@ class KnowledgeSettings(Section, frozen=True):
 
 
 class EmbeddingsSettings(Section, frozen=True):
-    provider: Literal["auto", "builtin", "server", "fastembed", "none"] = "auto"
+    provider: Literal["auto", "builtin", "server", "multilingual", "none"] = "auto"
     """`auto`: the built-in model where it is installed, else none."""
     model: Annotated[str, Meta(max_length=200)] = ""
-    """Of a server or of fastembed; the built-in one has no other."""
+    """Of a server; the others have one each."""
     base_url: Text = ""
     """Empty: the model's server, with the model's key."""
     api_key: Secret = ""

@@ -186,7 +186,7 @@ def test_what_runs_a_ticket_loads_of_the_research_only_what_its_table_needs() ->
         "runtime.knowledge.index.transient_index",
         "runtime.crawl.own_document",
         "runtime.memory.prediction",
-        "runtime.embeddings.builtin",
+        "runtime.embeddings.weights",
     ],
 )
 def test_a_worker_process_loads_for_a_search_neither_the_bus_nor_the_log(module: str) -> None:

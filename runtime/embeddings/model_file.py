@@ -21,11 +21,6 @@ def models_folder(settings: EmbeddingsSettings) -> Path:
     return cache / "terminus" / "models"
 
 
-def find_note(model: str, folder: Path) -> Path:
-    """What is written once fastembed has a model in a folder: the library itself looks for it for seconds."""
-    return folder / f"{model.replace('/', '--')}.fastembed"
-
-
 def find_model_file(settings: EmbeddingsSettings) -> Path:
     """The file of the built-in model, whether it is there or not."""
     return models_folder(settings) / FILE

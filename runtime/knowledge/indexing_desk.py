@@ -1,4 +1,7 @@
-"""Folders that are read into the index while tickets go on: one reading at a time, others after it."""
+"""
+What a daemon does for its index while tickets go on: folders are read, one reading at a time, others after it; and
+whatever is found without vectors gets them, whoever has read it.
+"""
 
 import asyncio
 import contextlib
@@ -10,11 +13,22 @@ import msgspec
 import structlog
 
 from actors.ports import PortFailed
+from runtime.embeddings.embedder import open_workers
+from runtime.knowledge.index.indexing import (
+    LOCK,
+    IndexBusy,
+    IndexProgress,
+    IndexReport,
+    hold_index,
+    make_vectors,
+    measure_meaning,
+)
+from runtime.knowledge.knowledge_index import FILE
+from runtime.processes.pool import Workers
 from runtime.run_record import Moment
 from runtime.times import iso
 
 if TYPE_CHECKING:
-    from runtime.knowledge.index.indexing import IndexProgress, IndexReport
     from runtime.node import Node
 
 log = structlog.get_logger()
@@ -44,6 +58,13 @@ class IndexingState(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 SKIPPED_SHOWN = 100
+NICENESS = 10
+"""Of the one process that makes vectors: one that answers a ticket gets nine times as much of a processor."""
+AT_ONCE = 8
+LOOK_SECONDS = 2.0
+"""Between two looks whether the index has changed."""
+AGAIN_SECONDS = 60.0
+"""Before vectors are tried again that could not be made."""
 
 
 class IndexingDesk:
@@ -54,6 +75,9 @@ class IndexingDesk:
         self._wanted: dict[str, None] = {}
         self._task: asyncio.Task[None] | None = None
         self.state = IndexingState("idle")
+        self.why_no_vectors = ""
+        """In a sentence; empty: nothing is wrong."""
+        self._vectors = asyncio.create_task(self._make_vectors(), name="vectors") if node.embedder else None
 
     def start(self, folders: Sequence[str]) -> IndexingState:
         """Read these folders, once what is being read has been; returns how it stands now."""
@@ -65,10 +89,10 @@ class IndexingDesk:
 
     async def close(self) -> None:
         """Stop; the index is whole at any moment."""
-        if self._task is not None:
-            self._task.cancel()
+        for task in filter(None, (self._task, self._vectors)):
+            task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+                await task
 
     async def _work(self) -> None:
         while self._wanted:
@@ -76,7 +100,7 @@ class IndexingDesk:
             self._wanted.clear()
             self.state = IndexingState("running", folders, started=iso(time.time()))
             try:
-                self._conclude(await self._node.index(folders, self._show))
+                self._conclude(await self._node.index(folders, self._show, words_only=True))
             except PortFailed as error:
                 self.state = self._end("failed", why=str(error))
                 log.warning("knowledge.failed", error=str(error))
@@ -84,12 +108,61 @@ class IndexingDesk:
                 self.state = self._end("failed", why="Reading the folders failed; the log says more.")
                 log.exception("knowledge.crashed")
 
-    def _show(self, progress: "IndexProgress") -> None:
+    async def _make_vectors(self) -> None:
+        """
+        Make the vectors that the index lacks whenever it has changed.
+
+        What another model has made gives way once: two daemons with a model each would replace each other's for ever.
+        """
+        looked: object = None
+        anew = True
+        while True:
+            if (found := self._look()) != looked:
+                try:
+                    self.why_no_vectors = await self._make_missing(anew)
+                except IndexBusy:
+                    found = looked
+                except PortFailed as error:
+                    self.why_no_vectors = str(error)
+                except Exception:
+                    self.why_no_vectors = "Making vectors failed; the log says more."
+                    log.exception("knowledge.vectors_crashed")
+                else:
+                    anew = False
+                looked = found
+            if self.why_no_vectors:
+                looked = None
+            await asyncio.sleep(AGAIN_SECONDS if self.why_no_vectors else LOOK_SECONDS)
+
+    async def _make_missing(self, anew: bool) -> str:
+        """
+        Make the vectors that are missing; returns why that could not be.
+
+        :raises IndexBusy: somebody reads folders, or makes vectors already.
+        """
+        node = self._node
+        state = await measure_meaning(node.folder, node.workers, node.embedder)
+        if state is None or state.ready == state.texts:
+            return ""
+        async with hold_index(node.folder, LOCK, 0.0):
+            pass  # nobody reads: whoever has read makes the vectors, too, if nobody else does by then
+        async with open_workers(node.settings, Workers(1, NICENESS)) as (workers, embedder):
+            if embedder is None:
+                return ""
+            making = make_vectors(node.folder, workers, embedder, at_once=AT_ONCE, within=0.0, anew=anew)
+            return (await making).failure
+
+    def _look(self) -> object:
+        """Something else once the index is another."""
+        files = (self._node.folder / f"{FILE}{end}" for end in ("", "-wal"))
+        return [(its.st_ino, its.st_size, its.st_mtime_ns) for its in (each.stat() for each in files if each.exists())]
+
+    def _show(self, progress: IndexProgress) -> None:
         self.state = msgspec.structs.replace(
             self.state, done=progress.done, total=progress.total, current=progress.current
         )
 
-    def _conclude(self, report: "IndexReport") -> None:
+    def _conclude(self, report: IndexReport) -> None:
         self.state = self._end(
             "done", read=report.read, unchanged=report.unchanged, removed=report.removed, passages=report.passages,
             skipped=report.skipped[:SKIPPED_SHOWN], done=report.files, total=report.files,

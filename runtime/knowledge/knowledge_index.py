@@ -1,24 +1,22 @@
 """The knowledge as agents ask it: a thin client, so that what a search needs is loaded in worker processes only."""
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
+import structlog
 
 from actors.evidence.passages import NamedDocument, SearchHits
 from actors.ports import PortFailed
-from runtime.embeddings.embedder import Embedder
-from runtime.knowledge import NO_INDEX, no_index_message
-from runtime.knowledge.embedding import embed_question
+from runtime.embeddings.embedder import Embedder, EmbeddingFailed, understands
+from runtime.knowledge import NO_INDEX, QuestionVector, no_index_message
 from runtime.knowledge.index.index_version import LAPSED
 from runtime.processes.pool import WorkError, Workers, WorkTimedOut
 from runtime.program import command
 from runtime.settings import KnowledgeSettings
-
-if TYPE_CHECKING:
-    from runtime.knowledge.index.renewal import Renewal
 
 R = TypeVar("R")
 
@@ -28,6 +26,10 @@ DAMAGED = ("not a database", "malformed")
 FIND = "runtime.knowledge.index_search:find"
 FIND_NAMED = "runtime.knowledge.index_search:find_named"
 DIGEST_SECTIONS = "runtime.knowledge.index_search:digest_sections"
+SHARE = 0.4
+"""Of a search's time that the vector of its question may take."""
+
+log = structlog.get_logger(__name__)
 
 
 class KnowledgeFailed(PortFailed):
@@ -49,7 +51,7 @@ class KnowledgeIndex:
         self._workers = workers
         self._settings = settings or KnowledgeSettings()
         self._embedder = embedder
-        self._renewal: Renewal | None = None
+        self._renewal: asyncio.Task[PortFailed | None] | None = None
 
     async def search(
         self, question: str, *, within: float, limit: int | None = None, sources: Sequence[str] | None = None,
@@ -102,21 +104,35 @@ class KnowledgeIndex:
 
     async def renew(self) -> None:
         """
-        Have an index of another version made anew, until all that its folders hold can be found by its words.
+        Have an index of another version made anew, once for all who need it, until all that its folders hold can be
+        found by its words. It goes on when nobody waits any more.
 
-        :raises PortFailed: it cannot be made.
+        :raises PortFailed: it cannot be made. Who asks again has it tried again.
         """
-        if self._renewal is None:
-            from runtime.knowledge.index.renewal import Renewal  # what indexing needs: hardly anybody ever does
+        if self._renewal is None or self._renewal.done():
+            self._renewal = asyncio.create_task(self._make_anew(), name="index renewal")
+        if (failure := await asyncio.shield(self._renewal)) is not None:
+            raise failure
 
-            storage = Path(self._database).parent
-            self._renewal = Renewal(storage, self._workers, self._settings, self._embedder)
-        await self._renewal.wait()
+    async def _make_anew(self) -> PortFailed | None:
+        from runtime.knowledge.index.indexing import IndexFailed, index  # hardly anybody ever needs it
+
+        log.info("knowledge.renewal_began")
+        try:
+            report = await index([], Path(self._database).parent, self._workers, self._settings)
+        except IndexFailed as error:
+            log.warning("knowledge.renewal_failed", error=str(error))
+            return error
+        seconds = round(report.seconds, 1)
+        log.info("knowledge.renewed", files=report.files, skipped=len(report.skipped), seconds=seconds)
+        return None
 
     async def close(self) -> None:
         """Stop making an index anew; the next process goes on with it."""
         if self._renewal is not None:
-            await self._renewal.close()
+            self._renewal.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._renewal
 
     async def _ask(self, function: str, *arguments: Any, until: float, most: float, returns: type[R]) -> R:
         """
@@ -172,3 +188,15 @@ def explain(error: WorkError, database: str) -> str:
 
 def _brief(seconds: float) -> str:
     return f"{seconds:.1f}" if seconds >= 0.1 else f"{seconds:.1g}"
+
+
+async def embed_question(embedder: Embedder, question: str, within: float) -> QuestionVector | None:
+    """The vector of a question, or why there is none; None: the model does not know its language."""
+    if not understands(embedder, question):
+        return None
+    try:
+        (vector,) = await embedder.embed([question], kind="query", within=within * SHARE)
+    except EmbeddingFailed as error:
+        log.warning("knowledge.words_only", error=str(error))
+        return QuestionVector(embedder.name, b"", str(error))
+    return QuestionVector(embedder.name, vector, floor=embedder.floor, any_language=not embedder.languages)

@@ -12,8 +12,8 @@ from actors.evidence.sources import Page
 from actors.ports import Knowledge, PortFailed
 from runtime.embeddings.embedder import Embedder, EmbeddingFailed
 from runtime.knowledge import QuestionVector
-from runtime.knowledge.embedding import SHARE, embed_question
 from runtime.knowledge.index.vector_store import Unseen
+from runtime.knowledge.knowledge_index import SHARE, embed_question
 from runtime.processes.pool import WorkError, Workers, WorkTimedOut
 
 LIST_CANDIDATES = "runtime.knowledge.index.transient_index:list_candidates"

@@ -56,7 +56,7 @@ class _Process:
 
     __slots__ = ("_got", "_line", "_popen", "asked")
 
-    def __init__(self, modules: tuple[str, ...] = ()) -> None:
+    def __init__(self, niceness: int, modules: tuple[str, ...] = ()) -> None:
         """:param modules: loaded before the first call comes."""
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
@@ -74,6 +74,9 @@ class _Process:
         except OSError as error:
             ours.close()
             raise WorkFailed(f"no worker process could be started: {error}") from error
+        if niceness:
+            with contextlib.suppress(ProcessLookupError):  # it has died already, and the first call will say so
+                os.setpriority(os.PRIO_PROCESS, self._popen.pid, niceness)
         self._line = ours
         self._got = bytearray()
         self.asked = False
@@ -150,8 +153,10 @@ class _Process:
 class Workers:
     """A few processes, started when first needed, each serving one call at a time."""
 
-    def __init__(self, size: int = 2) -> None:
+    def __init__(self, size: int = 2, niceness: int = 0) -> None:
+        """:param niceness: above 0, they give way to whatever else wants the processors."""
         self.size = size
+        self._niceness = niceness
         self._idle: list[_Process] = []
         self._busy: set[_Process] = set()
         self._lingering: dict[_Process, Callable[[], None]] = {}
@@ -167,7 +172,7 @@ class Workers:
             return
         with contextlib.suppress(WorkFailed):  # the first call will say so
             for _ in range(self.size):
-                self._idle.append(_Process(modules))
+                self._idle.append(_Process(self._niceness, modules))
 
     async def call(
         self, function: str, *arguments: Any, within: float, returns: type[R], waiting: float = 0.0
@@ -225,7 +230,7 @@ class Workers:
             await self._freed.wait()
         if self._closed:
             raise WorkFailed("the workers are closed")
-        return self._idle.pop() if self._idle else _Process()
+        return self._idle.pop() if self._idle else _Process(self._niceness)
 
     def _end_linger(self, process: _Process, well: bool) -> None:
         del self._lingering[process]

@@ -22,8 +22,8 @@ OWNERS = "owners"
 OTHERS = 0o077
 """What nobody else may do."""
 _OURS = re.compile(
-    r"(terminus|knowledge|statutes|cases)\.db(-wal|-shm|-journal|\.memory|\.memory\..*)?|knowledge\.lock|owners|backups"
-    r"|pages|logs|[^.].*\.md|\..*"
+    r"(terminus|knowledge|statutes|cases)\.db(-wal|-shm|-journal|\.memory|\.memory\..*)?|(knowledge|vectors)\.lock"
+    r"|owners|backups|pages|logs|[^.].*\.md|\..*"
 )
 """Names of what Terminus puts into a storage folder. Hidden files, such as .gitkeep, are no reason to leave it open."""
 _OWN_FOLDERS = (OWNERS, "backups", "pages", "logs")

@@ -11,7 +11,7 @@ from bench.truth import SMALL, measure, read_set
 async def test_a_small_folder_answers_by_words_what_stands_in_it(name: str, tmp_path: Path) -> None:
     asked = read_set(tmp_path, name)
 
-    row = await measure(name, asked, [], SMALL / name.removeprefix("small-"), tmp_path, meaning=False)
+    row = await measure(name, asked, [], SMALL / name.removeprefix("small-"), tmp_path, "none")
 
     assert (row.answerable, row.refused) == (8, 0)
     assert row.first >= 7

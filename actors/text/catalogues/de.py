@@ -42,9 +42,7 @@ SENTENCES = {
         "Es wurde nichts gefunden, aber die Suche war nicht vollständig: {why}. Was gefragt ist, kann dennoch da sein."
     ),
     "lacks_no_meaning": "das Satzmodell hat nicht geantwortet, es wurde nur nach Wörtern gesucht",
-    "lacks_no_vectors": (
-        "einige Dokumente sind nur nach ihren Wörtern zu finden, bis `index` ihre Vektoren gemacht hat"
-    ),
+    "lacks_no_vectors": "einige Dokumente sind nur nach ihren Wörtern zu finden, bis ihre Vektoren gemacht sind",
     "lacks_source_failed": "ohne Antwort blieb: {what}",
     "lacks_cut_short": "nicht alles, was gefunden wurde, konnte rechtzeitig gelesen werden",
     "left_too_many": (

@@ -44,7 +44,7 @@ SENTENCES = {
         "Nothing was found, but the search was not complete: {why}. What is asked may be there all the same."
     ),
     "lacks_no_meaning": "the sentence model did not answer, so only words were looked for",
-    "lacks_no_vectors": ("some documents could be looked for by their words only until `index` has made their vectors"),
+    "lacks_no_vectors": "some documents could be looked for by their words only, until their vectors are made",
     "lacks_source_failed": "{what} did not answer",
     "lacks_cut_short": "not all that was found could be read in time",
     "left_too_many": "This ticket has had as many answers as one gets in a day, so it is left to people.",

@@ -39,7 +39,7 @@ SENTENCES = {
     "search_incomplete": "검색이 완전하지 않았습니다: {why}.",
     "nothing_found_yet": "찾지 못했지만 검색이 완전하지 않았습니다: {why}. 물으신 내용이 그래도 있을 수 있습니다.",
     "lacks_no_meaning": "문장 모델이 응답하지 않아 낱말로만 찾았습니다",
-    "lacks_no_vectors": "`index`가 벡터를 만들 때까지 일부 문서는 낱말로만 찾을 수 있습니다",
+    "lacks_no_vectors": "벡터가 만들어질 때까지 일부 문서는 낱말로만 찾을 수 있습니다",
     "lacks_source_failed": "응답하지 않은 곳: {what}",
     "lacks_cut_short": "찾은 것을 제때 모두 읽지 못했습니다",
     "left_too_many": "이 티켓은 하루에 받을 수 있는 답변 수에 이르러 담당자에게 맡깁니다.",

@@ -39,7 +39,7 @@ SENTENCES = {
     "search_incomplete": "搜索不完整：{why}。",
     "nothing_found_yet": "未找到，但搜索不完整：{why}。所问的内容仍可能存在。",
     "lacks_no_meaning": "句子模型没有响应，因此只按字词查找",
-    "lacks_no_vectors": "在 `index` 生成向量之前，部分文档只能按字词查找",
+    "lacks_no_vectors": "在向量生成之前，部分文档只能按字词查找",
     "lacks_source_failed": "{what}没有响应",
     "lacks_cut_short": "未能及时读完所有找到的内容",
     "left_too_many": "此工单当天的答复次数已达上限，因此交由人工处理。",

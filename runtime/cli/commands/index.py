@@ -21,13 +21,17 @@ if TYPE_CHECKING:
 
 SUMMARY = "read folders of documents into the knowledge base"
 BUSY_SECONDS = 1.0
+LATER = "A daemon on this folder prepares their meaning, too."
+"""Why vectors are missing that this command leaves."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Unchanged files are not read again, vanished ones are forgotten; a folder that is not there, or shows no "
-        "document, keeps what was read from it until --remove. It may be stopped at any moment.\n\n"
-        f"exit status: 0 done, 1 failed, 2 bad input, 3 the folders hold no {KINDS}, or none is indexed."
+        "document, keeps what was read from it until --remove. Once all can be found by its words, the sentence model "
+        "prepares what the texts mean. It may be stopped at any moment: what is made is kept, and a daemon or the next "
+        "index goes on.\n\n"
+        f"exit status: 0 done, 1 failed, 2 bad input, 3 the folders hold no {KINDS}, or none is indexed, 130 stopped."
     )
     parser.add_argument("folders", nargs="*", metavar="FOLDER", help="default: [knowledge] folders of the settings")
     kinds = parser.add_mutually_exclusive_group()
@@ -37,6 +41,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     side.add_argument("--cases", metavar="FILE", help="decided cases instead, a JSON object a line: read, or --remove")
     side.add_argument(
         "--statutes", metavar="FOLDER", help="laws instead, a Markdown file each with 第X条: read, or --remove"
+    )
+    parser.add_argument(
+        "--no-wait", action="store_true", help="leave the meaning of texts to a daemon, or the next index"
     )
     parser.add_argument("--json", action="store_true", help="print the report as one JSON object and nothing else")
 
@@ -65,9 +72,9 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     folders = _folders(arguments.folders or list(settings.knowledge.folders), settings)
     if missing := name_missing_model(settings.embeddings):
         write([Line(missing, "poor")], sys.stderr)
-    report = asyncio.run(_index(folders, settings))
-    print_result(_lines(report), report, json=arguments.json)
-    return Exit.DONE if report.files else Exit.NOT_FOUND
+    report, stopped = asyncio.run(_index(folders, settings, waits=not arguments.no_wait, json=arguments.json))
+    print_result(_describe_meaning(report), report, json=arguments.json)
+    return Exit.CANCELLED if stopped else Exit.DONE if report.files else Exit.NOT_FOUND
 
 
 def _list(settings: "Settings", *, json: bool) -> int:
@@ -75,17 +82,24 @@ def _list(settings: "Settings", *, json: bool) -> int:
 
     from runtime.cases.case_reader import CASES
     from runtime.cli.side_sources import list_sources
-    from runtime.knowledge.index.folders import list_folders
+    from runtime.embeddings.embedder import open_workers
+    from runtime.knowledge.index.folder_records import IndexedFolder, MeaningState
+    from runtime.knowledge.index.indexing import list_folders, measure_meaning
     from runtime.processes.pool import Workers
     from runtime.statutes.law_reader import STATUTES
 
-    workers = Workers(1)
-    try:
-        folders = asyncio.run(list_folders(settings.storage.folder, workers))
-    finally:
-        workers.close()
+    async def look() -> tuple[list[IndexedFolder], MeaningState | None]:
+        storage = settings.storage.folder
+        async with open_workers(settings, Workers(1)) as (workers, embedder):
+            return await list_folders(storage, workers), await measure_meaning(storage, workers, embedder)
+
+    folders, meaning = asyncio.run(look())
     lines = [line for folder in folders for line in describe_folder(folder)]
-    found: dict[str, object] = {"folders": folders}
+    if meaning and meaning.texts:
+        rest = "" if meaning.ready == meaning.texts else f"; {command('serve')} or {command('index')} makes the rest"
+        ready = f"{meaning.ready:,} of {pluralize(meaning.texts, 'text')}"
+        lines += [Line(""), Line(f"{ready} can be found by meaning{rest}")]
+    found: dict[str, object] = {"folders": folders, "meaning": meaning}
     for side in (STATUTES, CASES):
         its, found[side.option.strip("-")] = list_sources(side, settings)
         lines += its
@@ -96,7 +110,7 @@ def _list(settings: "Settings", *, json: bool) -> int:
 def _remove(named: list[str], settings: "Settings", *, json: bool) -> int:
     import asyncio
 
-    from runtime.knowledge.index.folders import remove_folder
+    from runtime.knowledge.index.indexing import remove_folder
     from runtime.processes.pool import Workers
 
     if not named or not all(name.strip() for name in named):
@@ -150,21 +164,40 @@ def _indexed(settings: "Settings") -> list[str]:
     return [str(path) for (path,) in rows]
 
 
-async def _index(folders: list[Path], settings: "Settings") -> "IndexReport":
+async def _index(folders: list[Path], settings: "Settings", *, waits: bool, json: bool) -> tuple["IndexReport", bool]:
+    """What was read, told as soon as it can be found by its words; and whether the rest was stopped by Ctrl-C."""
+    import asyncio
+
+    import msgspec
+
     from runtime.cli.view.progress_bar import bar
-    from runtime.embeddings.embedder import open_embedder
-    from runtime.knowledge.index.indexing import index
+    from runtime.embeddings.embedder import open_workers
+    from runtime.knowledge.index.indexing import Vectors, index, make_vectors, measure_meaning
     from runtime.processes.pool import Workers
 
-    workers = Workers(settings.workers.processes)
-    embedder = open_embedder(settings, workers)
-    try:
+    storage, stopped = settings.storage.folder, False
+    async with open_workers(settings, Workers(settings.workers.processes)) as (workers, embedder):
         with bar(sys.stderr) as progress:
-            return await index(folders, settings.storage.folder, workers, settings.knowledge, progress, embedder)
-    finally:
-        if embedder is not None:
-            await embedder.close()
-        workers.close()
+            report = await index(folders, storage, workers, settings.knowledge, progress)
+        if not json:
+            print_result(_lines(report), report, json=False)
+        before = await measure_meaning(storage, workers, embedder)
+        if embedder is None or before is None or before.ready == before.texts:
+            return report, False
+        missing = before.texts - before.ready
+        made = Vectors(0, missing, LATER)
+        if waits:
+            found = f"All can be found by words. The meaning of {pluralize(missing, 'text')} is prepared now"
+            write([Line(f"{found}: Ctrl-C stops that and keeps what is made.", "faint")], sys.stderr)
+            try:
+                with bar(sys.stderr) as progress:
+                    made = await make_vectors(storage, workers, embedder, progress)
+            except asyncio.CancelledError:
+                stopped, after = True, await measure_meaning(storage, workers, embedder)
+                left = after.texts - after.ready if after else missing
+                made = Vectors(missing - left, left, LATER)
+    vectors = {"vectors": made.made, "without_vectors": made.missing, "words_only": made.failure}
+    return msgspec.structs.replace(report, **vectors), stopped
 
 
 def _lines(report: "IndexReport") -> Iterator[Line]:
@@ -193,14 +226,17 @@ def _lines(report: "IndexReport") -> Iterator[Line]:
     ):
         if count or name != "twins of a page, counted once":
             yield Line(f"{count:>9,}  {name}")
-    if report.vectors:
-        yield Line(f"{report.vectors:>9,}  passages can be found by meaning now")
     yield Line(f"{report.megabytes:>9.1f}  megabytes of index")
-    if report.without_vectors:
-        found = f"{pluralize(report.without_vectors, 'passage')} can be found by words only"
-        yield Line(f"{found}: {report.words_only} Then {command('index')} goes on where it stopped.", "poor")
     if report.forgotten:
         yield Line(f"Forgotten, for they are not there any more ({len(report.forgotten)})", "strong")
         yield from list_first(report.forgotten)
     yield from describe_skipped(report.skipped)
     yield from describe_ignored(report.kinds)
+
+
+def _describe_meaning(report: "IndexReport") -> Iterator[Line]:
+    if report.vectors:
+        yield Line(f"{pluralize(report.vectors, 'passage')} more can be found by meaning now.", "good")
+    if report.without_vectors:
+        found = f"{pluralize(report.without_vectors, 'passage')} can be found by words only. {report.words_only}"
+        yield Line(f"{found} {command('index')} goes on where it stopped.", "poor")

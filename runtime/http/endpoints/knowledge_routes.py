@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
 from aiohttp import web
 
 from actors.ports import PortFailed
@@ -15,7 +16,7 @@ from runtime.http.errors import AGAIN_SECONDS, ApiError
 from runtime.http.middleware import answer
 from runtime.http.routes import BODY, Document, as_json, refer_to, route
 from runtime.http.schemas import JSON, DocumentPage, FoundPassages, IndexOrder, KnowledgeState, RemovedFolder
-from runtime.knowledge.index import folders
+from runtime.knowledge.index import indexing
 from runtime.knowledge.index.folder_records import IndexedDocument
 from runtime.knowledge.indexing_desk import IndexingDesk, IndexingState
 from runtime.knowledge.knowledge_index import FILE
@@ -67,8 +68,12 @@ async def describe_knowledge(request: web.Request) -> KnowledgeState:
     node = request.app[DESK].node
     file = node.folder / FILE
     megabytes = round(file.stat().st_size / 1e6, 3) if file.exists() else 0.0
-    found = await _answer_failures(folders.list_folders(node.folder, node.workers))
-    return KnowledgeState(tuple(found), megabytes, request.app[INDEXING].state)
+    found = await _answer_failures(indexing.list_folders(node.folder, node.workers))
+    desk = request.app[INDEXING]
+    meaning = await _answer_failures(indexing.measure_meaning(node.folder, node.workers, node.embedder))
+    if meaning and meaning.ready < meaning.texts:
+        meaning = msgspec.structs.replace(meaning, why=desk.why_no_vectors)
+    return KnowledgeState(tuple(found), megabytes, desk.state, meaning)
 
 
 @route(
@@ -91,7 +96,7 @@ async def find_documents(request: web.Request, after: str, most: int) -> list[In
     :raises ApiError: the index cannot be used.
     """
     node = request.app[DESK].node
-    return await _answer_failures(folders.list_documents(after, most, node.folder, node.workers))
+    return await _answer_failures(indexing.list_documents(after, most, node.folder, node.workers))
 
 
 @route(
@@ -136,7 +141,7 @@ async def start_indexing(request: web.Request, named: Sequence[str]) -> Indexing
     :raises ApiError: one of them is not known.
     """
     node = request.app[DESK].node
-    known = {each.name: each.path for each in await folders.list_folders(node.folder, node.workers)}
+    known = {each.name: each.path for each in await indexing.list_folders(node.folder, node.workers)}
     chosen = find_folders(named, node.settings.knowledge, known)
     return request.app[INDEXING].start(chosen)
 
@@ -157,7 +162,7 @@ async def drop_folder(request: web.Request, named: str) -> int:
     :raises ApiError: the index holds none of this name, or cannot be written.
     """
     node = request.app[DESK].node
-    work = folders.remove_folder(named, node.folder, node.workers, node.settings.knowledge)
+    work = indexing.remove_folder(named, node.folder, node.workers, node.settings.knowledge)
     removed = await _answer_failures(work)
     if removed is None:
         raise ApiError(404, f"The index holds no folder {display(named)}. GET /knowledge names those of the index.")
@@ -185,7 +190,7 @@ async def store_document(request: web.Request, name: str, body: bytes) -> Indexi
     """
     desk = request.app[DESK]
     place = find_uploads(desk)
-    refused = await _answer_failures(folders.store_upload(place, _check_name(name, 400), body, desk.node.workers))
+    refused = await _answer_failures(indexing.store_upload(place, _check_name(name, 400), body, desk.node.workers))
     if refused:
         raise ApiError(415, refused)
     return request.app[INDEXING].start([place])
@@ -208,7 +213,7 @@ async def drop_document(request: web.Request, name: str) -> None:
     """
     desk = request.app[DESK]
     node, place = desk.node, find_uploads(desk)
-    work = folders.remove_upload(place, _check_name(name), node.folder, node.workers, node.settings.knowledge)
+    work = indexing.remove_upload(place, _check_name(name), node.folder, node.workers, node.settings.knowledge)
     if not await _answer_failures(work):
         raise ApiError(404, f"No document {display(name)} was uploaded. GET /knowledge/documents names all.")
 

@@ -1,8 +1,12 @@
-"""What is known of an indexed folder beside its documents: when it was read, what it ignored and skipped. Blocking."""
+"""
+What is known of an index and its folders: how a folder was when it was read, what it ignored and skipped; what workers
+answer about them. Blocking.
+"""
 
 import datetime
 import sqlite3
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -59,6 +63,52 @@ class IndexedDocument(msgspec.Struct, frozen=True, omit_defaults=True):
     """When its file was written last, in UTC (ISO 8601)."""
     skipped: str = ""
     """Why it is not searched."""
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """The files of a folder that can be read, in order of their paths."""
+
+    folder: int
+    name: str
+    root: str
+    files: list[str]
+    skipped: list[tuple[str, str]]
+    ignored: list[Ignored]
+    unopened: list[str]
+    """Folders below it whose files are not known."""
+
+
+class Forgotten(msgspec.Struct, frozen=True):
+    """What was in the index and is not in the folder any more."""
+
+    paths: list[str]
+    kept: int
+    """Documents that stay although the folder is not there or shows none of them."""
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """What became of one file."""
+
+    status: Literal["read", "unchanged", "twin", "skipped"]
+    reason: str = ""
+    passages: int = 0
+
+
+class Removed(msgspec.Struct, frozen=True):
+    """What became of a folder that was to be taken out."""
+
+    documents: int | None
+    """How many it held; None: the index holds no such folder."""
+
+
+class MeaningState(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How far an index can be searched by meaning."""
+
+    texts: int
+    ready: int
+    """Those whose vectors are made, by the model that is set up."""
+    why: str = ""
+    """Why the others are not made now."""
 
 
 def find_documents(db: sqlite3.Connection, after: str, most: int) -> list[IndexedDocument]:

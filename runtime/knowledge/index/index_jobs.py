@@ -4,6 +4,7 @@ import datetime
 import hashlib
 import sqlite3
 from pathlib import Path, PurePath
+from typing import Literal
 
 from runtime.knowledge import KINDS
 from runtime.knowledge.index import (
@@ -14,9 +15,18 @@ from runtime.knowledge.index import (
     twins,
     vector_store,
 )
-from runtime.knowledge.index.folder_records import FolderRecord, Ignored, IndexedDocument, IndexedFolder
+from runtime.knowledge.index.folder_records import (
+    FolderRecord,
+    Forgotten,
+    Ignored,
+    IndexedDocument,
+    IndexedFolder,
+    Listing,
+    MeaningState,
+    Removed,
+    Taken,
+)
 from runtime.knowledge.index.folder_scan import EXAMPLES, FILES_LIMIT, FolderScan
-from runtime.knowledge.index.index_results import Forgotten, Listing, Removed, Taken
 from runtime.knowledge.readers.parsed_document import NotInstalled, Unreadable
 from runtime.knowledge.readers.reader import SUFFIXES, read
 from runtime.processes.atomic_files import write_bytes
@@ -69,59 +79,57 @@ def _name(database: str, folder: int) -> str:
 def take(database: str, folder: int, root: str, path: str, megabytes: float, seconds: float) -> Taken:
     """Read a file into the index if its content is new. What cannot be read is not in the index afterwards."""
     db = _connection(database)
-    limits = f"{megabytes:g} MB, {seconds:g} s"
     try:
-        data = contained_files.read(Path(root), path, int(megabytes * 1_000_000))
-    except contained_files.TooLarge as error:
+        data, page, digest = _read(root, path, megabytes)
+    except (OSError, contained_files.TooLarge) as error:
         index_writer.remove(db, folder, path)
-        over = f"is over the limit of {megabytes:g} MB (knowledge.file_megabytes)"
-        return Taken("skipped", f"{error.size / 1e6:.3g} MB {over}")
-    except contained_files.Outside as error:
-        index_writer.remove(db, folder, path)
-        return Taken("skipped", str(error.strerror))
-    except OSError as error:
-        index_writer.remove(db, folder, path)
-        return Taken("skipped", f"cannot be opened: {error.strerror}")
-    page = twins.find_page(Path(root), path, int(megabytes * 1_000_000))
-    digest = _digest(data, page)
+        return Taken("skipped", _explain(error, megabytes))
     known = index_writer.stored_key(db, folder, path)
     if known == (digest, ""):
         return Taken("unchanged")
-    if known and known[0] == f"{digest} {limits}":
+    status: Literal["skipped", "twin"] = "skipped"
+    key = f"{digest} {megabytes:g} MB, {seconds:g} s"
+    if known and known[0] == key:
         return Taken("twin" if known[1].startswith(twins.REASON) else "skipped", known[1])
-    if page and twins.is_twin(data, page[1]):
-        reason = f"{twins.REASON}{page[0]}"
-        index_writer.replace(db, folder, path, f"{digest} {limits}", None, reason)
-        return Taken("twin", reason)
     try:
-        document = read(path, data)
+        if page and twins.is_twin(data, page[1]):
+            status, reason = "twin", f"{twins.REASON}{page[0]}"
+        else:
+            return Taken("read", passages=index_writer.replace(db, folder, path, digest, read(path, data)))
     except NotInstalled as error:
-        index_writer.replace(db, folder, path, "", None, str(error))
-        return Taken("skipped", str(error))
+        key, reason = "", str(error)
     except Unreadable as error:
-        index_writer.replace(db, folder, path, f"{digest} {limits}", None, str(error))
-        return Taken("skipped", str(error))
-    return Taken("read", passages=index_writer.replace(db, folder, path, digest, document))
+        reason = str(error)
+    index_writer.replace(db, folder, path, key, None, reason)
+    return Taken(status, reason)
 
 
 def give_up(database: str, folder: int, root: str, path: str, megabytes: float, seconds: float, reason: str) -> bool:
     """Remember that a file's reader had to be stopped, so that the same content is not tried again."""
     db = _connection(database)
     try:
-        data = contained_files.read(Path(root), path, int(megabytes * 1_000_000))
+        digest = _read(root, path, megabytes)[2]
     except (OSError, contained_files.TooLarge):
         return index_writer.remove(db, folder, path)
-    digest = _digest(data, twins.find_page(Path(root), path, int(megabytes * 1_000_000)))
     index_writer.replace(db, folder, path, f"{digest} {megabytes:g} MB, {seconds:g} s", None, reason)
     return True
 
 
-def _digest(data: bytes, page: tuple[str, bytes] | None) -> str:
-    """The key of a file's content, with that of its page: if the page goes, the text is read again."""
+def _read(root: str, path: str, megabytes: float) -> tuple[bytes, tuple[str, bytes] | None, str]:
+    """A file's content, the page of its name, and the key of both: if the page goes, the text is read again."""
+    most = int(megabytes * 1_000_000)
+    data, page = contained_files.read(Path(root), path, most), twins.find_page(Path(root), path, most)
     made = hashlib.sha256(data)
     if page:
         made.update(hashlib.sha256(page[1]).digest())
-    return made.hexdigest()
+    return data, page, made.hexdigest()
+
+
+def _explain(error: Exception, megabytes: float) -> str:
+    if isinstance(error, contained_files.TooLarge):
+        return f"{error.size / 1e6:.3g} MB is over the limit of {megabytes:g} MB (knowledge.file_megabytes)"
+    why = str(getattr(error, "strerror", error))
+    return why if isinstance(error, contained_files.Outside) else f"cannot be opened: {why}"
 
 
 def forget(database: str, folder: int, keep: list[str], unopened: list[str]) -> Forgotten:
@@ -149,16 +157,14 @@ def keep_record(database: str, path: str, ignored: list[Ignored], skipped: list[
 
 def list_folders(database: str) -> list[IndexedFolder]:
     """The folders of an index; none, when there is no index or one of another version."""
-    if not Path(database).exists() or lapsed(database):
-        return []
-    return folder_records.find_all(_connection(database))
+    db = _find(database)
+    return folder_records.find_all(db) if db else []
 
 
 def list_documents(database: str, after: str, most: int) -> list[IndexedDocument]:
     """Documents of the index by their names, those after one."""
-    if not Path(database).exists() or lapsed(database):
-        return []
-    return folder_records.find_documents(_connection(database), after, most)
+    db = _find(database)
+    return folder_records.find_documents(db, after, most) if db else []
 
 
 def store_upload(folder: str, name: str, body: bytes) -> str:
@@ -176,39 +182,53 @@ def remove_upload(database: str, folder: str, name: str) -> bool:
     was_there = file.is_file() and not file.is_symlink()
     if was_there:
         file.unlink()
-    if not Path(database).exists() or lapsed(database):
-        return was_there
-    db = _connection(database)
-    known = folder_records.find(db, folder)
-    return bool(known and index_writer.remove(db, known[0], name)) or was_there
+    db = _find(database)
+    known = folder_records.find(db, folder) if db else None
+    return bool(db and known and index_writer.remove(db, known[0], name)) or was_there
 
 
 def remove_folder(database: str, named: str) -> Removed:
     """Take a folder out of the index."""
-    if not Path(database).exists() or lapsed(database):
-        return Removed(None)
-    removed = folder_records.remove(_connection(database), named)
+    db = _find(database)
+    removed = folder_records.remove(db, named) if db else None
     if removed is not None:
         finish(database)
     return Removed(removed)
 
 
-def begin_vectors(database: str, model: str) -> tuple[int, bool]:
-    """Forget the vectors of any other model. Returns how many texts have none, and whether there were others."""
-    db = _connection(database)
-    anew = vector_store.begin(db, model)
-    return vector_store.count_missing(db), anew
+def measure_meaning(database: str, model: str) -> MeaningState:
+    """How many texts there are, and how many of them have a vector of this model."""
+    db = _find(database)
+    if db is None:
+        return MeaningState(0, 0)
+    texts, ready = vector_store.count(db)
+    return MeaningState(texts, ready if vector_store.model_name(db) == model else 0)
 
 
-def find_texts_without_vectors(database: str, most: int) -> list[tuple[bytes, str]]:
-    """Some of them, as (digest, text)."""
-    return [(each.digest, each.text) for each in vector_store.find_missing(_connection(database), most)]
+def begin_vectors(database: str, model: str, anew: bool) -> tuple[int, bool]:
+    """
+    Forget the vectors of any other model. Returns how many texts have none, and whether there were others.
+
+    :param anew: else those of another one stay, and no text is said to have none.
+    """
+    db = _find(database)
+    if db is None or (not anew and vector_store.model_name(db) not in {"", model}):
+        return 0, False
+    others = vector_store.begin(db, model)
+    texts, ready = vector_store.count(db)
+    return texts - ready, others
 
 
-def keep_vectors(database: str, vectors: list[tuple[bytes, bytes]]) -> int:
-    """Store vectors, as (digest, vector). Returns how many texts have none now."""
-    vector_store.keep(_connection(database), vectors)
-    return vector_store.count_missing(_connection(database))
+def find_texts_without_vectors(database: str, after: bytes, most: int) -> list[vector_store.Unseen]:
+    """Some of them in order of their digests, from one on, and after the last of all from the first."""
+    db = _find(database)
+    return vector_store.find_missing(db, after, most) or vector_store.find_missing(db, b"", most) if db else []
+
+
+def keep_vectors(database: str, model: str, vectors: list[tuple[bytes, bytes]]) -> bool:
+    """Store vectors, as (digest, vector), as long as the index has those of this model."""
+    db = _find(database)
+    return db is not None and vector_store.keep(db, model, vectors)
 
 
 def finish(database: str) -> float:
@@ -219,6 +239,11 @@ def finish(database: str) -> float:
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     pages, size = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
     return float(pages * size / 1e6)
+
+
+def _find(database: str) -> sqlite3.Connection | None:
+    """This process's connection; None where there is no index, or one of another version."""
+    return _connection(database) if Path(database).exists() and not lapsed(database) else None
 
 
 def _connection(database: str) -> sqlite3.Connection:

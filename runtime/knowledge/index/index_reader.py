@@ -8,6 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from runtime.knowledge.index import vector_store
 from runtime.knowledge.index.index_version import LAPSED, lapsed_folders
 
@@ -22,6 +25,8 @@ TELLING, TELLING_SHARE = 8, 0.05
 Terms that more passages than this share say tell hardly one from another, and take most of a search's time: so many are
 looked for all the same (`bench.statutes`: R@10 of STARD is that of all terms, in half of the time or less).
 """
+SLAB = 4096
+"""Vectors that are widened at once: the copy stays in the processor's cache."""
 
 
 class Lapsed(Exception):
@@ -163,13 +168,34 @@ class IndexReader:
         return {row[0]: Part(*row[1:]) for row in self._db.execute(sql, (*ids,))}
 
     def find_vectors(self, ids: Collection[int], width: int) -> dict[int, bytes]:
-        """The vectors of some passages by their numbers, of those that have one of so many bytes."""
+        """The vectors of some passages by their numbers: of so many bytes, or of none."""
         rows = self._db.execute(
             f"""SELECT p.id, v.vector FROM passages p JOIN vectors v ON v.digest = p.digest
-            WHERE p.id IN ({",".join("?" * len(ids))}) AND length(v.vector) = ?""",
+            WHERE p.id IN ({",".join("?" * len(ids))}) AND length(v.vector) IN (0, ?)""",
             (*ids, width),
         )
         return dict(rows.fetchall())
+
+    def find_nearest(self, vector: bytes, most: int, documents: Collection[int] | None = None) -> list[int]:
+        """The numbers of the passages whose vectors are nearest to one, of some documents or of all."""
+
+        def load() -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+            rows = self._db.execute(
+                """SELECT p.id, p.document, v.vector FROM passages p JOIN vectors v ON v.digest = p.digest
+                WHERE length(v.vector) = ?""",
+                (len(vector),),
+            ).fetchall()
+            numbers = np.array([row[:2] for row in rows], np.int64).reshape(-1, 2)
+            return numbers, np.frombuffer(b"".join(row[2] for row in rows), np.int8).reshape(-1, len(vector))
+
+        numbers, vectors = self.recall("vectors", load)
+        wanted = np.frombuffer(vector, np.int8).astype(np.float32)
+        slabs = (vectors[start : start + SLAB] for start in range(0, len(vectors), SLAB))
+        near = np.concatenate([np.zeros(0, np.float32), *(slab.astype(np.float32) @ wanted for slab in slabs)])
+        if documents is not None:
+            among = np.isin(numbers[:, 1], list(documents))
+            numbers, near = numbers[among], near[among]
+        return [int(number) for number in numbers[np.argsort(-near, kind="stable")[:most], 0]]
 
     def list_texts(self, ids: Collection[int]) -> list[vector_store.Unseen]:
         """What the vectors of some passages are made of, by their numbers."""
@@ -183,7 +209,7 @@ class IndexReader:
     def learn_vectors(self, model: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
         """Take in vectors of texts, as (digest, vector); for an index in memory, which nobody else writes."""
         vector_store.begin(self._db, model)
-        vector_store.keep(self._db, vectors)
+        vector_store.keep(self._db, model, vectors)
 
     def find_place(self, passage: int) -> Place:
         """Where a passage stands."""

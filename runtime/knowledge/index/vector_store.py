@@ -42,10 +42,10 @@ def begin(db: sqlite3.Connection, model: str) -> bool:
     if known == model:
         return False
     db.execute("BEGIN IMMEDIATE")
-    db.execute("DELETE FROM vectors")
-    db.execute("DELETE FROM vector_model")
-    db.execute("INSERT INTO vector_model VALUES (?)", (model,))
-    db.execute("COMMIT")
+    with db:
+        db.execute("DELETE FROM vectors")
+        db.execute("DELETE FROM vector_model")
+        db.execute("INSERT INTO vector_model VALUES (?)", (model,))
     return bool(known)
 
 
@@ -55,27 +55,32 @@ def model_name(db: sqlite3.Connection) -> str:
     return str(row[0]) if row else ""
 
 
-def count_missing(db: sqlite3.Connection) -> int:
-    """How many texts have no vector."""
-    sql = "SELECT count(DISTINCT digest) FROM passages WHERE digest NOT IN (SELECT digest FROM vectors)"
-    return int(db.execute(sql).fetchone()[0])
+def count(db: sqlite3.Connection) -> tuple[int, int]:
+    """How many texts there are, and how many of them have a vector."""
+    sql = """SELECT count(DISTINCT digest), count(DISTINCT digest) FILTER (WHERE digest IN (SELECT digest FROM vectors))
+    FROM passages"""
+    texts, ready = db.execute(sql).fetchone()
+    return texts, ready
 
 
-def find_missing(db: sqlite3.Connection, most: int) -> list[Unseen]:
-    """Some texts that have no vector."""
+def find_missing(db: sqlite3.Connection, after: bytes, most: int) -> list[Unseen]:
+    """Some texts that have no vector in order of their digests, those after one."""
     rows = db.execute(
-        """SELECT digest, heading, text FROM passages WHERE digest NOT IN (SELECT digest FROM vectors)
-        GROUP BY digest LIMIT ?""",
-        (most,),
+        """SELECT digest, heading, text FROM passages WHERE digest > ? AND digest NOT IN (SELECT digest FROM vectors)
+        GROUP BY digest ORDER BY digest LIMIT ?""",
+        (after, most),
     )
     return [Unseen(digest, embedded_text(heading, text)) for digest, heading, text in rows]
 
 
-def keep(db: sqlite3.Connection, vectors: Sequence[tuple[bytes, bytes]]) -> None:
-    """Store the vectors of some texts, as (digest, vector), at once."""
+def keep(db: sqlite3.Connection, model: str, vectors: Sequence[tuple[bytes, bytes]]) -> bool:
+    """Store the vectors of some texts, as (digest, vector), at once; false: those of another model are kept now."""
     db.execute("BEGIN IMMEDIATE")
-    db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", vectors)
-    db.execute("COMMIT")
+    with db:
+        ours = model_name(db) == model
+        if ours:
+            db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", vectors)
+    return ours
 
 
 def forget_unused(db: sqlite3.Connection) -> None:

@@ -6,8 +6,6 @@ import re
 from actors.text.stop_words import word_set
 from runtime.knowledge.readers.document_layout import BULLET, Layout
 from runtime.knowledge.readers.parsed_document import Document
-from runtime.knowledge.readers.restructured_inline import render_inline
-from runtime.knowledge.readers.restructured_tables import read_grid, read_simple
 
 DEPTH_LIMIT = 40
 """What is nested deeper is read as one paragraph."""
@@ -282,3 +280,98 @@ def _blank_after(lines: list[str], at: int) -> int:
     while at < len(lines) and lines[at]:
         at += 1
     return at
+
+
+# What stands inside of a paragraph of reStructuredText: roles, links and substitutions as a reader sees them.
+
+_LITERAL = re.compile(r"(``(?:[^`]|`(?!`)){1,2000}``)")
+_ROLE = re.compile(r":[a-zA-Z][\w:+.-]{0,60}:`([^`]{1,500})`|`([^`]{1,500})`:[a-zA-Z][\w:+.-]{0,60}:")
+_QUOTED = re.compile(r"(?<![\w`])_?`([^`]{1,500})`(?:__?(?!\w))?")
+_SUBSTITUTION = re.compile(r"\|(\S(?:[^|\n]{0,80}\S)?)\|(?:__?(?!\w))?")
+_FOOTNOTE = re.compile(r"\s?\[(?:#[\w-]*|\*|\d{1,3})\]_(?!\w)")
+_CITED = re.compile(r"\[([\w.-]{1,60})\]_(?!\w)")
+_REFERENCE = re.compile(r"(?<![\w`])([A-Za-z0-9](?:[\w.-]{0,80}[A-Za-z0-9])?)__?(?![\w`])")
+_ESCAPE = re.compile(r"\\(?:\s|(.))", re.DOTALL)
+
+
+def render_inline(text: str, substitutions: dict[str, str], targets: frozenset[str]) -> str:
+    """
+    A paragraph as it is read.
+
+    :param targets: names that a word with an underscore behind it may link to, in lower case.
+    """
+    parts = _LITERAL.split(text)
+    for number, part in enumerate(parts):
+        if number % 2:
+            parts[number] = f"`{part.strip('`')}`"
+        elif part:
+            parts[number] = _words(part, substitutions, targets)
+    return "".join(parts)
+
+
+def _words(text: str, substitutions: dict[str, str], targets: frozenset[str]) -> str:
+    text = _ROLE.sub(lambda m: _label(m.group(1) or m.group(2)), text)
+    text = _QUOTED.sub(lambda m: _label(m.group(1)), text)
+    text = _SUBSTITUTION.sub(lambda m: substitutions.get(m.group(1), m.group(1)), text)
+    text = _CITED.sub(r"[\1]", _FOOTNOTE.sub("", text))
+    text = _REFERENCE.sub(lambda m: m.group(1) if m.group(1).lower() in targets else m.group(), text)
+    return _ESCAPE.sub(r"\1", text)
+
+
+def _label(text: str) -> str:
+    """`words <target>` as its words, `~module.name` as its name."""
+    words, opens, target = text.removesuffix("\n").rpartition("<")
+    if words and opens and target.find(">") == len(target) - 1:
+        return words.rstrip() or words[:1]
+    return text.rpartition(".")[2] if text.startswith("~") else text.lstrip("!")
+
+
+# The two kinds of tables that are drawn in reStructuredText, as rows of cells.
+
+_BORDER = re.compile(r"\+[-=+]+\+$")
+_RULE = re.compile(r"[=-]+(?: +[=-]+)*$")
+
+
+def read_grid(lines: list[str], at: int) -> tuple[list[list[str]], int]:
+    """The rows of a table with borders that begins at a line, and where it ends."""
+    rows: list[list[str]] = []
+    row: list[str] = []
+    while at < len(lines) and lines[at].startswith(("+", "|")):
+        line = lines[at]
+        if _BORDER.match(line):
+            rows.append(row)
+            row = []
+        else:
+            cells = line.strip("|+").split("|")
+            if len(cells) == len(row):
+                row = [f"{cell} {more.strip()}" for cell, more in zip(row, cells, strict=True)]
+            elif not row:
+                row = [cell.strip() for cell in cells]
+            else:
+                row[-1] += f" {' '.join(cells).strip()}"
+        at += 1
+    rows.append(row)
+    return [row for row in rows if any(cell.strip() for cell in row)], at
+
+
+def read_simple(lines: list[str], at: int) -> tuple[list[list[str]], int]:
+    """The rows of a table whose columns stand below a line of equals signs, and where it ends."""
+    columns = [match.start() for match in re.finditer(r"=+", lines[at])]
+    rows: list[list[str]] = []
+    border, rules = lines[at], 1
+    at += 1
+    while at < len(lines):
+        line = lines[at]
+        at += 1
+        if line == border:
+            rules += 1
+            if rules == 3 or at >= len(lines) or not lines[at]:
+                break
+        elif line and not _RULE.match(line):
+            ends = [*columns[1:], len(line)]
+            cells = [line[a:b].strip() for a, b in zip(columns, ends, strict=True)]
+            if cells[0] or not rows:
+                rows.append(cells)
+            else:
+                rows[-1] = [f"{cell} {more}".rstrip() for cell, more in zip(rows[-1], cells, strict=True)]
+    return rows, at

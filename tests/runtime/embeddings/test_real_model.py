@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.embeddings import builtin
+from runtime.embeddings import weights
 from tests.runtime.embeddings.kit import cosine
 
 NEAR_AND_FAR = [
@@ -19,7 +19,7 @@ NEAR_AND_FAR = [
 
 @pytest.mark.parametrize(("text", "near", "far"), NEAR_AND_FAR)
 def test_what_means_the_same_is_nearer_than_what_does_not(sentence_model: Path, text: str, near: str, far: str) -> None:
-    asked, right, wrong = builtin.embed(str(sentence_model), [text, near, far])
+    asked, right, wrong = weights.embed(str(sentence_model), "passage", [text, near, far])
 
     assert len(asked) == 384
     assert cosine(asked, right) > cosine(asked, wrong) + 0.1
@@ -29,14 +29,16 @@ def test_a_passage_costs_little_more_than_its_multiplications(sentence_model: Pa
     import numpy as np  # whose threads runtime.embeddings has set by now
 
     passages = [f"{n}. {'The printer is jammed and the page is blank. ' * 20}" for n in range(8)]
-    builtin.embed(str(sentence_model), passages[:1])  # loaded
+    weights.embed(str(sentence_model), "passage", passages[:1])  # loaded
     tokens, matrix = np.ones((128, 384), np.float32), np.ones((384, 1536), np.float32)
 
     def multiply() -> None:
         for _ in range(18 * len(passages)):  # six layers of 3 such products' worth
             tokens @ matrix
 
-    whole, bare = (_measure(work) for work in (lambda: builtin.embed(str(sentence_model), passages), multiply))
+    whole, bare = (
+        _measure(work) for work in (lambda: weights.embed(str(sentence_model), "passage", passages), multiply)
+    )
 
     assert whole < 6 * bare  # 1.1 to 2
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from runtime.embeddings import builtin, weights
+from runtime.embeddings import weights
 from runtime.embeddings.sentence_model import MOST_TOKENS
 from runtime.embeddings.wordpiece import WordPiece
 from runtime.processes.array_file import Damaged
@@ -49,7 +49,7 @@ def test_a_text_is_read_up_to_the_first_128_tokens(model_file: Path) -> None:
 
 
 def test_vectors_leave_the_process_as_bytes_of_a_unit_vector(model_file: Path) -> None:
-    vectors = builtin.embed(str(model_file), TEXTS[:2])
+    vectors = weights.embed(str(model_file), "query", TEXTS[:2])
 
     assert [len(vector) for vector in vectors] == [64, 64]
     assert np.linalg.norm(np.frombuffer(vectors[0], np.int8).astype(float)) == pytest.approx(127, abs=2)

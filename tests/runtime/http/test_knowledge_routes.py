@@ -7,9 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from runtime.knowledge.index.indexing import make_vectors
 from runtime.settings import KnowledgeSettings
 from tests.patience import HANGS_SECONDS
 from tests.runtime.http.kit import Interface, interface
+from tests.runtime.knowledge.meaning_kit import WordEmbedder
 
 MANUAL = "# Printer\n\n## Paper jams\n\nOpen the rear cover and pull the jammed paper out.\n"
 VPN = b"# VPN\n\nRestart the client when the VPN drops every hour.\n"
@@ -62,6 +64,24 @@ async def test_folders_are_read_shown_searched_and_taken_out(tmp_path: Path) -> 
         assert removed == (200, {"folder": "manual", "documents": 1})
         assert (tmp_path / "manual" / "printer.md").exists()
         assert await names(web) == []
+
+
+async def test_how_far_documents_can_be_found_by_their_meaning_is_told_and_why_not_further(tmp_path: Path) -> None:
+    async with interface(tmp_path) as web:
+        configure(web, tmp_path)
+        await web.ask("POST", "/knowledge/index", json={})
+        await wait_for_index(web)
+        _, without = await web.ask("GET", "/knowledge")
+        web.node.embedder = WordEmbedder()
+        _, lacking = await web.ask("GET", "/knowledge")
+        await make_vectors(web.node.folder, web.node.workers, web.node.embedder)
+        _, ready = await web.ask("GET", "/knowledge")
+        async with web.client.get("/ui/knowledge") as page:
+            shown = await page.text()
+
+    assert without["meaning"] is None
+    assert (lacking["meaning"], ready["meaning"]) == ({"texts": 1, "ready": 0}, {"texts": 1, "ready": 1})
+    assert "1 of 1 texts can be found by what they mean" in shown
 
 
 async def test_documents_are_listed_page_by_page(tmp_path: Path) -> None:

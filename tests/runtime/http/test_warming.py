@@ -45,7 +45,7 @@ async def test_it_is_ready_when_the_model_is(tmp_path: Path, monkeypatch: pytest
 class Embeds:
     """Counts how many it is asked for."""
 
-    name, languages = "counts/1", frozenset[str]()
+    name, languages, floor = "counts/1", frozenset[str](), 0.3
 
     def __init__(self, *, fails: bool = False) -> None:
         self.asked, self.fails = 0, fails

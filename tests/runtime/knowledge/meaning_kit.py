@@ -20,7 +20,8 @@ class WordEmbedder:
 
     def __init__(self, name: str = "words/1") -> None:
         self.name = name
-        self.languages = frozenset[str]()
+        self.languages = frozenset({"en", "zh", "ko"})
+        self.floor = 0.3
         self.texts: list[str] = []
         """Every text that it was asked for."""
         self.fails_after: int | None = None

@@ -117,3 +117,27 @@ async def test_a_question_in_a_language_that_the_model_does_not_know_goes_by_wor
     assert pages(found)[0] == "passwort"
     assert (found.meaning, found.words_only, embedder.texts) == (None, "", [])
     assert (await search(store, workers, "How do I book the car?", embedder)).meaning is not None
+
+
+async def test_a_page_whose_language_the_model_does_not_know_lacks_nothing(
+    store: Path, workers: Workers, tmp_path: Path
+) -> None:
+    (tmp_path / "desk" / "fuhrpark.md").write_text("# Laptop\n\nDer Laptop wird mit dem Wagen zum Kunden gebracht.")
+    embedder = WordEmbedder()
+    await index([tmp_path / "desk"], store, workers, KnowledgeSettings(), embedder=embedder)
+
+    found = await search(store, workers, "Where do I borrow a laptop?", embedder)
+
+    assert {"laptop", "fuhrpark"} <= set(pages(found))
+    assert found.incomplete == ()
+
+
+async def test_what_no_word_of_the_question_names_is_found_where_the_model_knows_all_languages(
+    store: Path, workers: Workers
+) -> None:
+    question, embedder = "kaputt", WordEmbedder()
+    assert (await search(store, workers, question, embedder)).passages == ()
+    embedder.languages = frozenset()
+    assert pages(await search(store, workers, question, embedder))[0] == "broken"
+    only = await search(store, workers, question, embedder, ["desk/car.md"])
+    assert {"car"} >= set(pages(only))

@@ -42,7 +42,7 @@ def solved(count: int = ANSWERS, texts: int = TEXTS, *, confirmed: bool = True, 
 class TopicEmbedder:
     """Knows which words belong to one topic, and counts what it is asked."""
 
-    languages = frozenset[str]()
+    languages, floor = frozenset[str](), 0.3
 
     def __init__(self, known: Sequence[list[str]], name: str = "topics/1") -> None:
         self.name = name

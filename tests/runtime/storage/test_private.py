@@ -88,7 +88,7 @@ def test_what_a_link_points_to_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_folder_with_other_things_in_it_is_left_as_it_is_and_only_ours_is_closed(tmp_path: Path) -> None:
-    for name in ("terminus.db", "thesis.tex", "notes.md", "R-1.md", ".profile"):
+    for name in ("terminus.db", "knowledge.lock", "vectors.lock", "thesis.tex", "notes.md", "R-1.md", ".profile"):
         (tmp_path / name).write_text("x")
     (tmp_path / "backups" / "R-1").mkdir(parents=True)
     (tmp_path / "photos").mkdir()
@@ -97,7 +97,7 @@ def test_a_folder_with_other_things_in_it_is_left_as_it_is_and_only_ours_is_clos
     make_storage(tmp_path)
 
     closed = {path.name for path in tmp_path.iterdir() if not mode(path) & 0o077}
-    assert closed == {"terminus.db", "R-1.md", "backups"}
+    assert closed == {"terminus.db", "knowledge.lock", "vectors.lock", "R-1.md", "backups"}
     assert mode(tmp_path) == 0o755
 
 

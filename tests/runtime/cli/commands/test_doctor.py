@@ -296,3 +296,9 @@ def test_it_counts_the_passages_that_meaning_does_not_reach(place: Place) -> Non
     assert state == "warning"
     assert found.endswith("; 1 of the passages are found by their words only")
     assert "index" in remedy
+
+    with contextlib.closing(sqlite3.connect(file)) as db, db:
+        db.execute("INSERT INTO vectors SELECT digest, 'x' FROM passages")
+        db.execute("INSERT INTO vector_model VALUES ('multilingual/e5-small/1')")
+    multilingual = EmbeddingsSettings(provider="multilingual", model="of a server that was set up before")
+    assert look_at_index(file, multilingual)[0] == "ok"

@@ -4,8 +4,12 @@ import re
 
 import pytest
 
-from tests.runtime.cli.commands.program import Place
+from runtime.embeddings import weights
+from runtime.embeddings.model_file import find_model_file
+from runtime.settings import EmbeddingsSettings
+from tests.runtime.cli.commands.program import Place, silent_server
 from tests.runtime.cli.view.terminal import HIDE, SHOW, Terminal, plain
+from tests.runtime.embeddings.kit import write_published
 
 
 def folder(place: Place, name: str = "manual", count: int = 3) -> None:
@@ -103,7 +107,8 @@ def test_the_folders_of_the_index_are_listed_with_what_was_left_out_and_removed_
     assert place.run("index", "--remove", "nowhere").status == 3
     removed = place.run("index", "--remove", "manual")
     assert (removed.status, removed.out) == (0, "manual is out of the index (3 documents).\n")
-    assert place.run("index", "--list", "--json").json == {"folders": [], "statutes": [], "cases": []}
+    nothing: dict[str, object] = {"folders": [], "statutes": [], "cases": [], "meaning": None}
+    assert place.run("index", "--list", "--json").json == nothing
 
 
 def test_a_folder_that_is_out_of_reach_keeps_its_documents_until_it_is_removed(place: Place) -> None:
@@ -146,6 +151,41 @@ def test_ctrl_c_stops_it_with_a_whole_index_and_gives_the_terminal_back(place: P
     assert (after["files"], after["skipped"]) == (5000, [])
     assert after["read"] + after["unchanged"] == 5000
     assert after["unchanged"] > 0
+
+
+def test_it_can_leave_the_meaning_of_texts_to_a_daemon_and_the_next_goes_on(place: Place) -> None:
+    folder(place)
+    model = find_model_file(EmbeddingsSettings(folder=str(place.folder)))
+    weights.convert(*write_published(place.folder), model)
+    place.environ["TERMINUS_EMBEDDINGS_FOLDER"] = str(place.folder)
+
+    left, listed = place.run("index", "manual", "--no-wait"), place.run("index", "--list")
+    made, again = place.run("index", "manual"), place.run("index", "manual", "--json").json
+
+    assert (left.status, made.status) == (0, 0)
+    assert "3 passages can be found by words only. A daemon on this folder prepares their meaning, too." in left.out
+    assert "0 of 3 texts can be found by meaning; " in listed.out
+    assert made.out.endswith("3 passages more can be found by meaning now.\n")
+    assert "The meaning of 3 texts is prepared now: Ctrl-C stops that and keeps what is made." in made.err
+    assert (again["vectors"], again["without_vectors"]) == (0, 0)
+    assert place.run("index", "--list", "--json").json["meaning"] == {"texts": 3, "ready": 3}
+
+
+def test_ctrl_c_while_meaning_is_prepared_keeps_the_index_and_says_what_is_left(place: Place) -> None:
+    folder(place)
+    with silent_server() as server:
+        silent = {
+            "TERMINUS_EMBEDDINGS_PROVIDER": "server", "TERMINUS_EMBEDDINGS_MODEL": "silent",
+            "TERMINUS_EMBEDDINGS_BASE_URL": server["OPENAI_BASE_URL"],
+        }  # fmt: skip
+        with Terminal(["-m", "runtime", "index", str(place.folder / "manual")], place.environ | silent) as terminal:
+            terminal.until(lambda drawn: "0/3" in plain(drawn))
+            terminal.press(b"\x03")
+            assert terminal.end() == 130
+
+    assert "3 documents in " in plain(terminal.drawn)
+    assert "3 passages can be found by words only." in plain(terminal.drawn)
+    assert place.run("index", "manual", "--json").json["unchanged"] == 3
 
 
 def test_cases_are_read_listed_and_taken_out_and_documents_stay_as_they_are(place: Place) -> None:

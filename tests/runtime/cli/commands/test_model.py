@@ -42,16 +42,11 @@ def test_a_file_that_is_not_the_model_is_refused(place: Place) -> None:
     assert "needs vocab.txt of the same model beside it" in done.err
 
 
-def test_without_the_library_fastembeds_model_is_not_installed(place: Place) -> None:
-    site = place.folder / "site"
-    site.mkdir()
-    (site / "fastembed.py").write_text("raise ImportError", encoding="utf-8")
-    path = f"{site}{os.pathsep}{place.environ['PYTHONPATH']}"
+def test_the_multilingual_model_comes_with_a_package_and_is_not_installed_by_it(place: Place) -> None:
+    done = place.run("model", "install", TERMINUS_EMBEDDINGS_PROVIDER="multilingual")
 
-    done = place.run("model", "install", TERMINUS_EMBEDDINGS_PROVIDER="fastembed", PYTHONPATH=path)
-
-    assert done.status == 1
-    assert "fastembed is not installed. pip install -e '.[fastembed]' installs fastembed" in done.err
+    assert (done.status, done.out) == (2, "")
+    assert "pip install 'terminus[multilingual]' installs it" in done.err
 
 
 def test_nothing_else_can_be_done_with_a_model(place: Place) -> None:

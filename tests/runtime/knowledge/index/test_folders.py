@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.knowledge.index.folders import list_folders, remove_folder
-from runtime.knowledge.index.indexing import IndexReport, index
+from runtime.knowledge.index.indexing import IndexReport, index, list_folders, remove_folder
 from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings

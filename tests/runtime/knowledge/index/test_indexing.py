@@ -164,7 +164,7 @@ async def test_an_indexer_waits_for_another_says_so_and_gives_up_with_a_sentence
     store.mkdir()
     never, ever = KnowledgeSettings(wait_seconds=0.0), KnowledgeSettings()
     async with hold_lock(store / LOCK, within=0.0, waits=lambda: None):
-        with pytest.raises(IndexFailed, match=r"Another process has been indexing .* 0 s .*index again"):
+        with pytest.raises(IndexFailed, match=r"Another process has been indexing .* 0 s .*try again"):
             await index([folder], store, workers, never)
         assert not (store / FILE).exists()
         waiting = asyncio.create_task(index([folder], store, workers, ever, seen.append))
