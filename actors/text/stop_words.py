@@ -21,7 +21,7 @@ STOP = word_set(
 
 EVERYDAY = word_set(
     """
-    able add afraid after ago ahead almost although always although annoying anyway apart appear appears around
+    able add afraid after ago ahead almost although always although annoying anymore anyway apart appear appears around
     asap avoid bad before begin behind believe besides best better between big bigger biggest boss came case clock
     cause cheaper choose colleague colleagues come comes coming company correctly couple day days deal dear decide dear
     different difference do documentation during easiest easy else end ended ends enough everybody everyone

@@ -86,13 +86,16 @@ def find_passages(
     :param linked: the best passage of each document, and of those that the question or the best of them name.
     """
     terms = tokens(question[:QUESTION_CHARACTERS])[:TERMS]  # as often as it says them: in a long mail that tells
+    own = _list_own_terms(question)
+    if not own:
+        return Found(reason=Reason("says_too_little"))
     vector = asked.vector if asked else b""
     candidates = shelf.match(terms, most, documents)
     if asked and vector and asked.any_language:
         known = {id_ for id_, _ in candidates}
         candidates += [(id_, 0.0) for id_ in shelf.find_nearest(vector, NEAREST, documents) if id_ not in known]
     if not candidates:
-        return _refuse(_list_own_terms(question))
+        return Found(reason=Reason("nothing_near"))
     vectors = shelf.find_vectors([id_ for id_, _ in candidates], len(vector)) if vector else {}
     ranked = rank(candidates, {id_: its for id_, its in vectors.items() if its}, vector, len(question))
     cosines = {each.id: each.cosine for each in ranked if each.cosine is not None}
@@ -100,10 +103,9 @@ def find_passages(
         ranked = _follow(shelf, question, ranked)
     chosen = _choose(shelf, ranked, limit)
     passages = tuple(passage for _, passage in chosen)
-    if asked and cosines and max(cosines.values()) < asked.floor:
-        own = _list_own_terms(question)
-        if _measure_share_said(own, passages[:BEST]) < SAID:
-            return _refuse(own)
+    is_near = not (asked and cosines) or max(cosines.values()) >= asked.floor
+    if not is_near and _measure_share_said(own, passages[:BEST]) < SAID:
+        return Found(reason=Reason("nothing_near"))
     missing = len(candidates) - len(vectors) if vector else 0
     near = tuple(cosines.get(id_) for id_, _ in chosen)
     return Found(passages, None, Meaning(max(cosines.values()), near) if cosines else None, missing)
@@ -156,14 +158,10 @@ def _list_own_terms(question: str) -> set[str]:
     return {term for word, term in spellings(question[:QUESTION_CHARACTERS]) if word not in EVERYDAY}
 
 
-def _refuse(own: Collection[str]) -> Found:
-    return Found(reason=Reason("nothing_near" if own else "says_too_little"))
-
-
 def _measure_share_said(own: Collection[str], passages: Sequence[Passage]) -> float:
     """How much of a question's own terms some passages say, 0 to 1."""
     said = set(own).intersection(tokens(" ".join(f"{each.heading} {each.text}" for each in passages)))
-    return len(said) / len(own) if own else 0.0
+    return len(said) / len(own)
 
 
 def _choose(shelf: IndexReader, ranked: Sequence[Ranked], limit: int) -> list[tuple[int, Passage]]:
