@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from types import FrameType
 from typing import Any, NamedTuple, TypeVar
 
 import aiohttp
@@ -124,7 +125,7 @@ class Steps:
         while not self._stopped.wait(SAMPLE_SECONDS):
             known, frame = self._running, sys._current_frames().get(self._thread)
             ours: list[str] = []
-            while frame is not None:
+            while isinstance(frame, FrameType):  # of a thread that goes on it was another thing once
                 name = frame.f_code.co_filename
                 if any(f"/{room}/" in name for room in ("actors", "runtime", "bus")) and "site-packages" not in name:
                     ours.append(f"{'/'.join(Path(name).parts[-2:])}:{frame.f_lineno} {frame.f_code.co_name}")

@@ -113,7 +113,7 @@ def _stood(now: float, beaten: float) -> float:
 
 def _describe_stack(frame: FrameType | None) -> tuple[str, ...]:
     found: list[str] = []
-    while frame is not None and len(found) < MOST_FRAMES:
+    while isinstance(frame, FrameType) and len(found) < MOST_FRAMES:  # a running thread gave another thing once
         code = frame.f_code
         found.append(f"{'/'.join(Path(code.co_filename).parts[-3:])}:{frame.f_lineno} {code.co_name}")
         frame = frame.f_back
