@@ -1,7 +1,7 @@
 """Decided cases as passages: summary, key points and articles, which a specialist reads and cites. Pure."""
 
 from actors.evidence.court_cases import FoundCase, FoundCases
-from actors.evidence.passages import LOOKED_UP, Passage, SearchHits
+from actors.evidence.passages import BELOW, LOOKED_UP, Passage, SearchHits
 from actors.text.catalogue import say
 
 
@@ -21,7 +21,7 @@ def _passage(found: FoundCase, language: str) -> Passage:
     for label, lines in (("case_key_points", case.key_points), ("case_articles", case.cited_articles)):
         if lines:
             text += f"\n\n{say(label, language)}\n" + "\n".join(f"- {each}" for each in lines)
-    heading = " > ".join(filter(None, (case.title, case.court, case.date, case.cause)))
+    heading = BELOW.join(filter(None, (case.title, case.court, case.date, case.cause)))
     return Passage(
         id=f"case:{case.id}", source=f"case:{case.id}", title=case.id, heading=heading, text=text, start=0,
         end=len(text), score=found.score,

@@ -11,6 +11,8 @@ TICKET_SOURCE = "contract"
 
 STATUTE, CASE = "statute:", "case:"
 """How the sources of articles of law and of decided cases begin; people know both by their titles."""
+BELOW = " > "
+"""Between the headings that lead to a passage."""
 HEADING_CHARACTERS = 300
 """Of a heading so much is looked at; a longer one is none, but text that a page dresses up as one."""
 LOOKED_UP = 1.0
@@ -36,7 +38,7 @@ class Passage(msgspec.Struct, frozen=True, gc=False):
     """Path below the indexed folder, with the folder's name in front, or a URL."""
     title: str
     heading: str
-    """The headings that lead to it, joined by ` > `."""
+    """The headings that lead to it, with BELOW between them."""
     text: str
     start: int
     end: int
@@ -54,7 +56,7 @@ def name_place(passage: Passage) -> str:
 
 def last_heading(passage: Passage) -> str:
     """The heading that a passage stands directly below; of one without any, the title of its document."""
-    return passage.heading.rpartition(" > ")[2].strip()[:HEADING_CHARACTERS] or passage.title
+    return passage.heading.rpartition(BELOW)[2].strip()[:HEADING_CHARACTERS] or passage.title
 
 
 class NamedDocument(msgspec.Struct, frozen=True, gc=False):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from actors.evidence.claims import Citation, Claim, cite
-from actors.evidence.passages import Passage
+from actors.evidence.passages import BELOW, Passage
 from actors.text.catalogue import say
 from actors.text.normalize import sanitize_markdown, sanitize_phrase, settle_code
 
@@ -17,7 +17,7 @@ PLACES = 3
 _PLACE = re.compile(r"\[\d+\] \S")
 _HEADING = re.compile(r"(?m)^#{1,6}[ \t]{1,4}")
 """The mark of a heading, over which a short section goes on: shown as what it is, not as more of the section above."""
-BELOW = "› "
+SECTION_MARK = "› "
 
 
 def list_places(passages: Sequence[Passage], *, of_a_page: int = PLACES) -> tuple[Claim, ...]:
@@ -68,7 +68,7 @@ def _leads(paragraph: str, below: str) -> bool:
 
 def name_place(citation: Citation) -> str:
     """The line that names a place: its number, its document, its section."""
-    sections = [sanitize_phrase(each) for each in citation.heading.split(" > ")]
+    sections = [sanitize_phrase(each) for each in citation.heading.split(BELOW)]
     title = sanitize_phrase(citation.title)
     named = sections if title in sections else [title, *sections]
     return f"[{citation.number}] " + (" › ".join(filter(None, named)) or sanitize_phrase(citation.source))
@@ -81,4 +81,4 @@ def quote_place(citation: Citation) -> str:
 
 def render_words(citation: Citation) -> str:
     """The words of a place as they are shown."""
-    return sanitize_markdown(_HEADING.sub(BELOW, citation.quote))
+    return sanitize_markdown(_HEADING.sub(SECTION_MARK, citation.quote))

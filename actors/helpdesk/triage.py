@@ -7,8 +7,7 @@ from actors.helpdesk.output_schemas import Urgency
 from actors.roster import OTHER, Intent
 from actors.text.keywords import share, terms
 from actors.text.sentences import split_requests
-from actors.text.stop_words import EVERYDAY
-from actors.text.tokenizer import spellings
+from actors.text.tokenizer import list_own_terms
 from actors.text.truncate import shorten
 from actors.text.word_patterns import compile_words
 from actors.workflow.earlier_messages import NEXT_MESSAGE, EarlierMessage
@@ -121,7 +120,7 @@ def add_context(text: str, said_before: Sequence[EarlierMessage]) -> str:
     answer would be found again.
     """
     asking = " ".join(each for each in split_requests(text) if each.endswith(("?", "？"))) or text
-    own = {term for word, term in spellings(asking) if word not in EVERYDAY}
+    own = list_own_terms(asking)
     if not said_before or (len(own) >= OWN_WORDS and not _POINTS_BACK.search(asking)):
         return text
     first = next((each for each in said_before if each.role == "customer"), said_before[0])

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from actors.evidence.claims import Claim, Resolution
-from actors.evidence.passages import CASE, LOOKED_UP, Passage
+from actors.evidence.passages import BELOW, CASE, LOOKED_UP, Passage
 from actors.evidence.wording import terms
 from actors.legal.answer_form import AnswerForm, CitedClaims, mark
 from actors.legal.case_criteria import Criteria, Criterion, load_criteria
@@ -160,7 +160,7 @@ class CaseTable:
         """The table, what differs, and the words behind what is retold; None: no cell stands."""
         cells = _by_place(self._draft)
         head = (say("comparison_criterion", self._language), *(each.title for each in self._cases))
-        about = (ReportSentence(each.heading.replace(" > ", " · ")) for each in self._cases)
+        about = (ReportSentence(each.heading.replace(BELOW, " · ")) for each in self._cases)
         rows = [(ReportSentence(say("comparison_case", self._language)), *about)]
         for row in self._rows:
             places = ((row.name, number) for number in range(1, len(self._cases) + 1))

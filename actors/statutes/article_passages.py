@@ -1,6 +1,6 @@
 """Articles of law as passages: what a specialist reads, with the standard form of each as its title. Pure."""
 
-from actors.evidence.passages import LOOKED_UP, Passage, SearchHits
+from actors.evidence.passages import BELOW, LOOKED_UP, Passage, SearchHits
 from actors.statutes.articles import Article, FoundArticles
 from actors.text.catalogue import say
 
@@ -19,7 +19,7 @@ def _passage(article: Article, language: str) -> Passage:
         label += f"({article.paragraph}.{article.item})"
     return Passage(
         id=f"statute:{label}", source=f"statute:{label}", title=article.citation,
-        heading=" > ".join(filter(None, (article.chapter, _describe_version(article, language)))),
+        heading=BELOW.join(filter(None, (article.chapter, _describe_version(article, language)))),
         text=article.text, start=0, end=len(article.text), score=article.score,
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ import unicodedata
 
 import Stemmer
 
-from actors.text.stop_words import STOP
+from actors.text.stop_words import EVERYDAY, STOP
 from actors.text.unicode_forms import fold_forms
 
 CJK = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7a3"
@@ -53,6 +53,11 @@ def tokens(text: str) -> list[str]:
 def spellings(text: str) -> list[tuple[str, str]]:
     """(word in lower case, term) of each index term of a text."""
     return [(run, term) for run in map(str.lower, runs(text)) for term in _terms(run)]
+
+
+def list_own_terms(text: str) -> set[str]:
+    """The terms of a text that it does not share with any talk."""
+    return {term for word, term in spellings(text) if word not in EVERYDAY}
 
 
 def _join_compounds(text: str) -> str:

@@ -21,6 +21,8 @@ MOST_TOKENS = 128
 """Of a text; more were measured to find no better."""
 GROUP_TOKENS = 512
 """Rows of one group: the matrices of a layer stay in the processor's cache."""
+SLAB = 4096
+"""Vectors that are widened at once: the copy stays in the processor's cache."""
 GELU_ROWS = 32
 HEAD_WIDTH = 32
 TINY = np.float32(1e-12)
@@ -191,3 +193,11 @@ def pack(rows: NDArray[Any]) -> list[bytes]:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     lengths[lengths == 0] = 1
     return [row.tobytes() for row in np.rint(rows * (127 / lengths)).astype(np.int8)]
+
+
+def multiply(rows: NDArray[np.int8], vector: bytes) -> Floats:
+    """The dot product of each of the packed rows, (rows, width), with a packed vector: whole numbers, exact."""
+    found, wide = np.empty(len(rows), np.float32), np.frombuffer(vector, np.int8).astype(np.float32)
+    for start in range(0, len(rows), SLAB):
+        found[start : start + SLAB] = rows[start : start + SLAB].astype(np.float32) @ wide
+    return found

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.evidence.passages import Meaning, Passage, Reason
-from actors.text.stop_words import EVERYDAY
-from actors.text.tokenizer import spellings, tokens
+from actors.evidence.passages import BELOW, Meaning, Passage, Reason
+from actors.text.tokenizer import list_own_terms, tokens
+from runtime.embeddings.sentence_model import multiply
 from runtime.knowledge import QuestionVector
-from runtime.knowledge.index.index_reader import BELOW, IndexReader, Place
+from runtime.knowledge.index.index_reader import IndexReader, Place
 from runtime.knowledge.named_documents import follow_titles
 
 CANDIDATES = 200
@@ -85,8 +85,9 @@ def find_passages(
     :param most: so many passages that words find are put in order.
     :param linked: the best passage of each document, and of those that the question or the best of them name.
     """
-    terms = tokens(question[:QUESTION_CHARACTERS])[:TERMS]  # as often as it says them: in a long mail that tells
-    own = _list_own_terms(question)
+    looked_at = question[:QUESTION_CHARACTERS]
+    terms = tokens(looked_at)[:TERMS]  # as often as it says them: in a long mail that tells
+    own = list_own_terms(looked_at)
     if not own:
         return Found(reason=Reason("says_too_little"))
     vector = asked.vector if asked else b""
@@ -148,14 +149,8 @@ def _follow(shelf: IndexReader, question: str, ranked: Sequence[Ranked]) -> list
 
 
 def _measure_cosines(vectors: Sequence[bytes], vector: bytes) -> NDArray[np.float64]:
-    rows = np.frombuffer(b"".join(vectors), np.int8).reshape(len(vectors), -1).astype(np.float32)
-    found: NDArray[np.float64] = (rows @ np.frombuffer(vector, np.int8).astype(np.float32)).astype(np.float64) / ONE
-    return found
-
-
-def _list_own_terms(question: str) -> set[str]:
-    """The terms of a question that it does not share with any talk."""
-    return {term for word, term in spellings(question[:QUESTION_CHARACTERS]) if word not in EVERYDAY}
+    rows = np.frombuffer(b"".join(vectors), np.int8).reshape(len(vectors), -1)
+    return multiply(rows, vector).astype(np.float64) / ONE
 
 
 def _measure_share_said(own: Collection[str], passages: Sequence[Passage]) -> float:

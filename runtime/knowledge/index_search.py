@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from actors.evidence.passages import NamedDocument, SearchHits
+from actors.evidence.passages import BELOW, NamedDocument, SearchHits
 from actors.evidence.shortfalls import Shortfall
 from actors.text.catalogue import ENGLISH
 from actors.text.normalize import find_span
 from runtime.knowledge import NO_INDEX, QuestionVector
 from runtime.knowledge.find_passages import CANDIDATES, find_passages
-from runtime.knowledge.index.index_reader import BELOW, IndexReader
+from runtime.knowledge.index.index_reader import IndexReader
 
 DIGEST_BYTES = 12
 NO_VECTORS = "Some documents are found by their words only, until a daemon or `index` has made their vectors."

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from runtime.embeddings.sentence_model import multiply
+
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -38,8 +40,6 @@ ALONE = 0.5
 """How near others usually are to the only text of an answer, as long as nobody knows."""
 COMPARED = 2_048
 """Texts of one answer that its texts are compared with to know how near they usually are."""
-SLAB = 4_096
-"""Vectors that are widened at once: the copy stays in the processor's cache."""
 _ONE = np.float32(127 * 127)
 _GONE = np.float32(-9)
 
@@ -100,8 +100,7 @@ class Neighbours:
     def see(self, said: Sequence[str], vector: bytes) -> Ticket:
         """A ticket of these terms, with its vector; one of another width is none."""
         width = self.vectors.shape[1]
-        wide = np.frombuffer(vector, np.int8).astype(np.float32)
-        return self.compare(said, self._find_cosines(wide) if 0 < len(vector) == width else None)
+        return self.compare(said, multiply(self.vectors, vector) / _ONE if 0 < len(vector) == width else None)
 
     def compare(self, said: Sequence[str], meaning: Floats | None) -> Ticket:
         """A ticket of these terms; `meaning` as in `Ticket`."""
@@ -176,14 +175,6 @@ class Neighbours:
 
     def _having(self, term: int) -> NDArray[np.int32]:
         return self._texts[self._starts[term] : self._starts[term + 1]]
-
-    def _find_cosines(self, vector: Floats) -> Floats:
-        found = np.empty(len(self.vectors), np.float32)
-        for start in range(0, len(found), SLAB):
-            slab = self.vectors[start : start + SLAB].astype(np.float32)
-            found[start : start + SLAB] = slab @ vector
-        found /= _ONE
-        return found
 
 
 def arrange(

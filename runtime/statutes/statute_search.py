@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from actors.evidence.passages import LOOKED_UP
+from actors.evidence.passages import BELOW, LOOKED_UP
 from actors.statutes.article_parts import lacks_item, quote_part
 from actors.statutes.articles import Article, FoundArticles, LawVersion, choose_version, find_change, find_repeal
 from actors.statutes.jurisdiction import load_jurisdictions
@@ -122,7 +122,7 @@ class Statutes:
         changed = find_change(self._list_versions(law.name), self._by_name[law.name].index(its.document))
         said = quote_part(its.text, paragraph, item, self._jurisdiction) if paragraph or item else ""
         reference = Reference(law.name, number, sub, *((paragraph, item) if said else (0, 0)))
-        chapter = its.heading.removeprefix(law.name).removeprefix(" > ")
+        chapter = its.heading.removeprefix(law.name).removeprefix(BELOW)
         citation = render_reference(reference, self._jurisdiction)
         return Article(
             law, number, sub, chapter, said or its.text, citation, changed, score, reference.paragraph, reference.item

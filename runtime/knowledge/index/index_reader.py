@@ -1,6 +1,5 @@
 """An open index for reading, kept between searches."""
 
-import contextlib
 import sqlite3
 import zlib
 from collections import Counter
@@ -11,11 +10,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from runtime.embeddings.sentence_model import multiply
 from runtime.knowledge.index import vector_store
 from runtime.knowledge.index.index_version import LAPSED, lapsed_folders
-
-BELOW = " > "
-"""Between the headings that lead to a passage."""
 
 T = TypeVar("T")
 TWICE = 2
@@ -25,8 +22,6 @@ TELLING, TELLING_SHARE = 8, 0.05
 Terms that more passages than this share say tell hardly one from another, and take most of a search's time: so many are
 looked for all the same (`bench.statutes`: R@10 of STARD is that of all terms, in half of the time or less).
 """
-SLAB = 4096
-"""Vectors that are widened at once: the copy stays in the processor's cache."""
 
 
 class Lapsed(Exception):
@@ -64,8 +59,6 @@ class IndexReader:
         """Another number when somebody has written."""
         self.passages = 0
         self._remembered: dict[str, Any] = {}
-        with contextlib.suppress(sqlite3.DatabaseError):  # whoever reads it says what is wrong with it
-            db.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab (main, terms, row)")
 
     @classmethod
     def at(cls, path: Path) -> "IndexReader":
@@ -129,6 +122,7 @@ class IndexReader:
         Of some terms the rarest of those that passages say, each twice if it stands there twice; of those that more
         than a share of all passages say the rarest few at most.
         """
+        self._db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab (main, terms, row)")
         said, known = Counter(terms), dict[str, int]()
         for term in said:
             row = self._db.execute("SELECT doc FROM temp.vocabulary WHERE term = ?", (term,)).fetchone()
@@ -189,9 +183,7 @@ class IndexReader:
             return numbers, np.frombuffer(b"".join(row[2] for row in rows), np.int8).reshape(-1, len(vector))
 
         numbers, vectors = self.recall("vectors", load)
-        wanted = np.frombuffer(vector, np.int8).astype(np.float32)
-        slabs = (vectors[start : start + SLAB] for start in range(0, len(vectors), SLAB))
-        near = np.concatenate([np.zeros(0, np.float32), *(slab.astype(np.float32) @ wanted for slab in slabs)])
+        near = multiply(vectors, vector)
         if documents is not None:
             among = np.isin(numbers[:, 1], list(documents))
             numbers, near = numbers[among], near[among]

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from actors.evidence.passages import BELOW
 from actors.text.tokenizer import tokens
 from runtime.knowledge.index import vector_store
 from runtime.knowledge.index.index_version import AWAITED, VERSION, await_folders, is_current, lapsed_folders
@@ -168,7 +169,7 @@ def _remove(db: sqlite3.Connection, folder: int, path: str) -> bool:
 
 def _row(document: Document, number: int, piece: Piece) -> tuple[tuple[object, ...], tuple[str, str]]:
     head = [part for part in (document.above, document.title, *piece.path) if part]
-    heading = " > ".join(part for i, part in enumerate(head) if part not in head[:i])
+    heading = BELOW.join(part for i, part in enumerate(head) if part not in head[:i])
     text = document.text[piece.start : piece.end].encode("utf-8", "replace").decode()
     passage = (number, heading, piece.anchor, piece.start, piece.end, text, vector_store.digest(heading, text))
     return passage, (_tokenize_heading(heading), " ".join(tokens(text)))

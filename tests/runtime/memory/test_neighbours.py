@@ -55,7 +55,7 @@ def test_twos_of_words_make_no_text_nearer() -> None:
 def test_meaning_is_the_cosine_of_the_vectors_whatever_is_widened_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("runtime.memory.neighbours.SLAB", 70)
+    monkeypatch.setattr("runtime.embeddings.sentence_model.SLAB", 70)
     ticket = index(vectors=VECTORS).see(["word"], VECTORS[5].tobytes())
     assert ticket.meaning is not None
     wide = VECTORS.astype(float)
