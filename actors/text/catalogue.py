@@ -1,12 +1,27 @@
 """Our own sentences in the language of the ticket: looked up by key, with the language as an argument. Pure."""
 
 import functools
-import importlib
-from typing import Any
+import tomllib
+from pathlib import Path
 
+import msgspec
+
+_FILES = Path(__file__).parent / "catalogues"
 ENGLISH = "en"
-CATALOGUES = (ENGLISH, "zh", "ko", "de")
+CATALOGUES = tuple(sorted(file.stem for file in _FILES.glob("*.toml")))
 """Codes of the languages that have one; any other gets English."""
+
+
+class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What we say in one language, and how it writes numbers."""
+
+    tag: str
+    """As HTML names the language."""
+    thousands: str
+    decimal: str
+    sentences: dict[str, str]
+    steps: dict[str, str]
+    """What the steps and events of a run are called, where that is not their own names in words."""
 
 
 def say(key: str, language: str, **values: object) -> str:
@@ -16,9 +31,9 @@ def say(key: str, language: str, **values: object) -> str:
     :param language: ISO 639-1 code; one without a catalogue, or none, is told in English.
     :raises KeyError: no catalogue has this key.
     """
-    told = _load(language)
+    told = load_catalogue(language)
     written = {name: _write(value, told) for name, value in values.items()}
-    sentence: str = told.SENTENCES[key]
+    sentence = told.sentences[key]
     return sentence.format(**written) if written else sentence
 
 
@@ -29,13 +44,12 @@ def say_count(key: str, language: str, count: int, **values: object) -> str:
 
 def say_step(name: str, language: str) -> str:
     """What a step or an event of a run is called, whose own name in English words stays where there is no other."""
-    steps: dict[str, str] = _load(language).STEPS
-    return steps.get(name, name)
+    return load_catalogue(language).steps.get(name, name)
 
 
 def say_name(thing: str, language: str) -> str:
     """What something is called: the sentence of a key, and any other text as it is."""
-    return say(thing, language) if thing in _load(language).SENTENCES else thing
+    return say(thing, language) if thing in load_catalogue(language).sentences else thing
 
 
 @functools.cache
@@ -46,23 +60,23 @@ def every_form(key: str) -> frozenset[str]:
 
 def html_language(language: str) -> str:
     """The tag of the language that `say` speaks, as HTML names it."""
-    tag: str = _load(language).TAG
-    return tag
+    return load_catalogue(language).tag
 
 
 @functools.cache
-def _load(language: str) -> Any:  # a module
-    known = language if language in CATALOGUES else ENGLISH
-    return importlib.import_module(f"actors.text.catalogues.{known}")
+def load_catalogue(language: str) -> Catalogue:
+    """The catalogue of a language, read when it is first asked for; English where there is none."""
+    file = _FILES / f"{language if language in CATALOGUES else ENGLISH}.toml"
+    return msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), Catalogue)
 
 
-def _write(value: object, told: Any) -> object:
+def _write(value: object, told: Catalogue) -> object:
     match value:
         case bool():
             return value
         case int():
-            return f"{value:,}".replace(",", told.THOUSANDS)
+            return f"{value:,}".replace(",", told.thousands)
         case float():
-            return f"{value:.2f}".replace(".", told.DECIMAL)
+            return f"{value:.2f}".replace(".", told.decimal)
         case _:
             return value

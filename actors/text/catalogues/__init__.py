@@ -1,1 +1,0 @@
-"""Sentences of ours around what sources say, one file a language: data. The same keys and places in each."""
