@@ -173,7 +173,7 @@ LONGEST_SECONDS = 3_600.0
 
 
 async def end(web: Interface, ticket: str) -> Outcome:
-    """How a ticket's run ends, in virtual time: it jumps to the next timer whenever loop and disk have nothing to do."""
+    """How a ticket's run ends, in virtual time, which jumps to the next timer when loop and disk have nothing to do."""
     loop: Any = asyncio.get_running_loop()
     select, real_time, skipped = loop._selector.select, loop.time, 0.0
 
