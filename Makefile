@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 COMPILE := $(BIN)/pip-compile --quiet --upgrade --generate-hashes --strip-extras --no-header --no-emit-index-url \
 	--no-emit-trusted-host --no-emit-find-links
 
-.PHONY: demo test check format lock clean
+.PHONY: demo test test-all check format lock clean
 
 demo: $(VENV)/.product
 	@$(BIN)/python -m runtime model install || true  # without it all works, by words
@@ -14,6 +14,9 @@ demo: $(VENV)/.product
 test: $(VENV)/.dev $(VENV)/.helpdesks
 	@$(BIN)/python -m runtime model install || true  # its own tests are skipped without it
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+test-all: test
+	$(BIN)/python -m tests.mutate
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -33,7 +33,7 @@ SECONDS = 120.0
 UNMUTATED_SECONDS = 900.0
 LEFT_OUT = shutil.ignore_patterns(".*", "bench", "deploy", "dist", "build", "*.egg-info")
 FAILED = 1
-"""How pytest ends when tests failed; anything above means that they were not run."""
+"""How pytest ends when tests failed; anything but that and 0 means that they were not run."""
 
 
 class Mutation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -130,9 +130,12 @@ def judge(tree: Path, some_id: str, mutation: Mutation, tests: Sequence[str]) ->
         status, said = run(tree, ("pytest", "-x", *OPTIONS, "--tb=no", temporary, *tests), SECONDS)
     finally:
         shutil.copy2(ROOT / mutation.file, at)
-    result = "SURVIVED" if status == 0 else "killed" if status == FAILED else "killed by time"
-    if status is not None and status > FAILED:
-        result = f"NOT RUN: {said.strip()[-500:]}"
+    if status is None:
+        result = "killed by time"
+    elif status == FAILED:
+        result = "killed"
+    else:
+        result = "SURVIVED" if status == 0 else f"NOT RUN: {said.strip()[-500:]}"
     return Verdict(some_id, mutation.breaks, result, time.monotonic() - began)
 
 

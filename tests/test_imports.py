@@ -140,7 +140,6 @@ def at_start(start: list[str], known: dict[str, list[Import]]) -> set[str]:
     return outside
 
 
-@pytest.mark.req("SY-1")
 def test_imports_only_go_runtime_to_actors_to_bus_and_no_family_knows_another() -> None:
     assert violations(ROOT) == []
 

@@ -150,7 +150,6 @@ async def test_nobody_of_that_name() -> None:
         bus.post("nobody", Start())
 
 
-@pytest.mark.req("SY-1")
 async def test_the_bus_stamps_the_sender_and_the_answer_carries_the_number_back() -> None:
     hears = Hears()
 

@@ -31,7 +31,7 @@ from tests.helpdesks.mailbox import (
 from tests.helpdesks.real_helpdesks import find_free_port
 from tests.runtime.http.kit import Interface, interface
 
-pytestmark = [pytest.mark.req("SY-6"), needs_dovecot]
+pytestmark = needs_dovecot
 TEXT = "My VPN drops every hour – Größe 漢字."
 HOUR = 3600
 NUMBERS = itertools.count(1)

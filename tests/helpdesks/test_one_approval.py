@@ -16,7 +16,6 @@ from tests.helpdesks.test_real_helpdesks import STARTS, TEXT
 from tests.patience import HANGS_SECONDS
 from tests.runtime.http.kit import Interface, interface
 
-pytestmark = pytest.mark.req("SY-6")
 FOLLOW_UPS = ("And on a Mac?", "And on a Mac in the office?")
 Start = Callable[[Path], contextlib.AbstractContextManager[RealHelpdesk]]
 

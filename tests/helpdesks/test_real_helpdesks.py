@@ -13,7 +13,6 @@ from tests.helpdesks.request_tracker import needs_request_tracker, start_request
 from tests.patience import HANGS_SECONDS
 from tests.runtime.http.kit import interface
 
-pytestmark = pytest.mark.req("SY-6")
 TEXT = "My VPN drops every hour – Größe 漢字."
 STARTS = [
     pytest.param(start_roundup, marks=needs_helpdesks, id="roundup"),

@@ -16,7 +16,7 @@ from tests.helpdesks.request_tracker import SECRET, RequestTracker, needs_reques
 from tests.patience import HANGS_SECONDS
 from tests.runtime.http.kit import Held, Interface, interface
 
-pytestmark = [pytest.mark.req("SY-6"), needs_request_tracker]
+pytestmark = needs_request_tracker
 TEXT = "My VPN drops every hour – Größe 漢字."
 HOUR = 3600
 

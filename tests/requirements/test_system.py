@@ -7,7 +7,6 @@ import signal
 import socket
 import threading
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable
 from typing import Any
@@ -219,46 +218,54 @@ def test_sy_3_a_table_in_which_another_ends_it_is_refused(desk: Desk, monkeypatc
     assert "only ticketing may terminate" in done.err
 
 
-def ask(port: int, path: str, body: Any = None) -> Any:
-    """What a daemon answers, once it listens and takes tickets."""
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{port}{path}", None if body is None else json.dumps(body).encode(),
-        {"Content-Type": "application/json"},
-    )  # fmt: skip
-    until = time.monotonic() + HANGS_SECONDS / 2
-    while True:
+class Visitor(threading.Thread):
+    """Asks a daemon for two tickets and its health, as soon as it answers, and tells it to stop."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__()
+        self.url = f"http://127.0.0.1:{port}"
+        self.said: list[Any] = []
+        self.over = threading.Event()
+        """The daemon has ended, whatever it was told."""
+
+    def run(self) -> None:
         try:
-            with urllib.request.urlopen(request, timeout=HANGS_SECONDS / 2) as response:  # noqa: S310 - ours
-                return json.load(response)
-        except (urllib.error.HTTPError, OSError):
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.01)
+            for n in range(2):
+                self.said.append(self.ask("/tickets?wait=20", {"text": f"{TEXT} {n}", "id": f"T-{n}"}))
+            self.said.append(self.ask("/health"))
+        finally:
+            if not self.over.is_set():
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    def ask(self, path: str, body: Any = None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"})  # noqa: S310 - ours
+        until = time.monotonic() + HANGS_SECONDS / 4
+        while time.monotonic() < until and not self.over.wait(0.01):
+            try:
+                with urllib.request.urlopen(request, timeout=HANGS_SECONDS / 4) as response:  # noqa: S310 - ours
+                    return json.load(response)
+            except OSError:  # it does not listen yet, or takes no tickets yet
+                continue
+        return None
 
 
 @pytest.mark.req("SY-4")
 def test_sy_4_serve_runs_the_daemon_until_it_is_told_to_stop(desk: Desk) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    said: list[Any] = []
+    visitor = Visitor(port)
 
-    def visit() -> None:
-        try:
-            said.extend(ask(port, f"/tickets?wait=20&n={n}", {"text": f"{TEXT} {n}", "id": f"T-{n}"}) for n in range(2))
-            said.append(ask(port, "/health"))
-        finally:
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    visitor = threading.Thread(target=visit)
     visitor.start()
     done = desk.shell("serve", "--port", str(port), model=Thinks())
+    visitor.over.set()
     visitor.join()
 
-    first, second, health = said
-    for n, outcome in enumerate((first, second)):
+    *outcomes, health = visitor.said
+    for n, outcome in enumerate(outcomes):
         assert (outcome["ticket"], outcome["status"], outcome["by"]) == (f"T-{n}", "resolved", "ticketing")
         assert ANSWER in outcome["resolution"]["text"]
-    assert (health["live"], health["ready"]) == (True, True)
+    assert (health["live"], health["ready"], len(outcomes)) == (True, True, 2)
     assert done.status == 0
     assert done.out.splitlines() == [f"Terminus listens on http://127.0.0.1:{port}", "Stopped"]
 

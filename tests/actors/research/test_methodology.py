@@ -14,7 +14,6 @@ def texts(report: Report) -> list[str]:
     return [line.text for line in body(report)]
 
 
-@pytest.mark.req("DR-2", "DR-3")
 @pytest.mark.parametrize(
     ("more", "further"),
     [

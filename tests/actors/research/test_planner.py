@@ -59,8 +59,6 @@ async def test_without_a_model_that_answers_the_plan_is_made_by_rules_and_says_s
     assert degraded == "It is down."
 
 
-@pytest.mark.req("DR-4")
-@pytest.mark.req("DR-5")
 async def test_a_deeper_plan_is_told_the_direction_what_is_open_and_what_was_learnt() -> None:
     from tests.research import a_statement
 
@@ -80,7 +78,6 @@ async def test_a_deeper_plan_is_told_the_direction_what_is_open_and_what_was_lea
     assert (material.direction, material.open, material.learnings) == ("silt", ("silt", "eels"), ("Mills silt up.",))
 
 
-@pytest.mark.req("DR-11")
 async def test_a_round_is_announced_once() -> None:
     turn = Turn()
     await plan(order(brief=ResearchOptions(round=2, depth=3, direction="silt")), extractive(), turn)

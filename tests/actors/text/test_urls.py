@@ -52,7 +52,7 @@ APART = [
 ]  # fmt: skip
 
 
-@pytest.mark.req("PR-20", "DR-10")
+@pytest.mark.req("PR-20")
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_every_spelling_of_a_url_has_one_key(one: str, other: str) -> None:
     assert key_of(one) == key_of(other)

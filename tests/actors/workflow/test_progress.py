@@ -83,7 +83,7 @@ def test_the_percentage_of_the_whole_grows_with_stages_and_rounds() -> None:
     assert then == [45, 45, 47, 56, 76, 89, 90, 100]
 
 
-@pytest.mark.req("PR-27", "DR-11")
+@pytest.mark.req("PR-27")
 def test_a_deeper_round_starts_its_stages_anew_and_the_whole_goes_on() -> None:
     above = after(*FIRST, left("deepening"))
     board = after(RoundBegan(2, 2, "tram depots", 4), board=above)

@@ -30,7 +30,6 @@ def refusal(words: list[str], stdin: bytes = b"", *, several: bool = False) -> s
     return sentence
 
 
-@pytest.mark.req("SY-5")
 @pytest.mark.parametrize("words", [["My VPN is down."], ["My", "VPN", "is", "down."], ["  My VPN is down.\n"]])
 def test_words_are_the_ticket(words: list[str]) -> None:
     assert read(words, KILOBYTES) == Ticket(text="My VPN is down.")

@@ -192,7 +192,6 @@ async def test_the_same_again_is_recognised_by_address_text_and_likeness(
     assert web.hits("/articles/bees?utm_source=x") == 0
 
 
-@pytest.mark.req("SY-1")
 async def test_what_a_page_orders_is_only_its_text(web: Site, effects: Effects, pages: Pages) -> None:
     heard = await read(pages, effects, [web.url("/injected"), web.url("/frontmatter.md"), web.url("/articles/tram")])
 

@@ -14,7 +14,6 @@ from runtime.storage.effects import Effects
 from tests.runtime.crawl.kit import SOON, Here, make_pages, read, settings
 from tests.site import Site
 
-pytestmark = pytest.mark.req("RE-7")
 WITHIN = 20.0
 FETCH = FetchSettings(allow=("127.0.0.1/32",))
 """The first host of the site stands for the public web, the second for the inner network."""

@@ -6,8 +6,6 @@ import socket
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.runtime.cli.commands.program import SECONDS, Place, read_until, silent_server
 from tests.runtime.cli.commands.test_serve import Daemon, daemon
 
@@ -53,7 +51,6 @@ def post(server: Daemon, ticket: dict[str, str]) -> tuple[int, int, Any]:
     return int(head.split()[1]), int(fields.get("retry-after", 0)), json.loads(said)
 
 
-@pytest.mark.req("SY-4")
 def test_what_is_told_to_stop_refuses_what_is_new_and_ends_streams_where_they_can_go_on(tmp_path: Path) -> None:
     place, known = Place(tmp_path), {"text": TEXT, "id": "HD-1"}
     with silent_server() as model, daemon(place, TERMINUS_SERVER_STOP_SECONDS="600", **model) as server:

@@ -53,7 +53,6 @@ async def see(web: Interface) -> tuple[int, Any]:
     return await web.ask("GET", "/health/ready")
 
 
-@pytest.mark.req("SY-4")
 async def test_what_was_taken_outlives_a_full_disk_and_what_was_refused_was_not_taken(small_disk: Path) -> None:
     taken, refused = dict[str, str](), list[str]()
     async with interface(small_disk, free_megabytes=1) as web:
@@ -101,7 +100,6 @@ async def test_what_was_taken_outlives_a_full_disk_and_what_was_refused_was_not_
         assert {each.ticket for each in await web.node.journal.latest(999)} == set(taken)
 
 
-@pytest.mark.req("SY-4")
 async def test_a_folder_that_can_only_be_read_is_said_at_the_start_and_used_once_it_can_be_written(
     small_disk: Path,
 ) -> None:

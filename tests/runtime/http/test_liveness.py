@@ -58,7 +58,6 @@ def probe(server: Daemon) -> tuple[int, Any]:
     return answer_of(line)
 
 
-@pytest.mark.req("SY-4")
 def test_a_daemon_that_stands_still_lives_until_it_has_for_too_long(tmp_path: Path) -> None:
     with daemon(Place(tmp_path), TERMINUS_SERVER_STALL_SECONDS=STALL_SECONDS) as server:
         assert probe(server) == (200, {"live": True, "ready": True})
@@ -76,7 +75,6 @@ def test_a_daemon_that_stands_still_lives_until_it_has_for_too_long(tmp_path: Pa
         assert server.stop()[0] == 0
 
 
-@pytest.mark.req("SY-4")
 def test_whoever_came_meanwhile_is_answered_when_it_goes_on(tmp_path: Path) -> None:
     ticket = json.dumps({"id": "HD-1", "text": "My printer smokes."})
     with daemon(Place(tmp_path)) as server:

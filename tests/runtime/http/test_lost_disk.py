@@ -57,7 +57,6 @@ async def refuse(web: Interface, name: str) -> None:
         sentence(await response.json())
 
 
-@pytest.mark.req("SY-4")
 async def test_a_disk_that_is_made_read_only_under_a_daemon(failing_disk: Path) -> None:
     async with interface(failing_disk, free_megabytes=1) as web:
         ended = (await web.submit(id="T-1", wait=20))["status"]
@@ -91,7 +90,6 @@ async def test_a_disk_that_is_made_read_only_under_a_daemon(failing_disk: Path) 
         assert (await web.submit(id="T-4", wait=20))["status"] == ended
 
 
-@pytest.mark.req("SY-4")
 async def test_a_database_that_can_only_be_read_is_written_again_as_soon_as_it_can_be(tmp_path: Path) -> None:
     async with interface(tmp_path) as web:
         ended = (await web.submit(id="T-1", wait=20))["status"]
@@ -108,7 +106,6 @@ async def test_a_database_that_can_only_be_read_is_written_again_as_soon_as_it_c
         assert (await web.submit(id="T-3", wait=20))["status"] == ended
 
 
-@pytest.mark.req("SY-4")
 async def test_bytes_of_the_database_are_overwritten_under_a_daemon(tmp_path: Path) -> None:
     async with interface(tmp_path) as web:
         await web.submit(id="T-1", wait=20)

@@ -11,8 +11,6 @@ from runtime.intake.payload_map import UnreadablePayload, read_event, read_ticke
 from runtime.intake.queries import AdapterError, compile_query
 from tests.runtime.intake.fake_helpdesk import ADAPTER
 
-pytestmark = pytest.mark.req("SY-6")
-
 
 @pytest.mark.parametrize("system", sorted(each.stem for each in PRESETS.glob("*.toml")))
 def test_each_system_that_ships_can_be_read(system: str) -> None:

@@ -3,13 +3,10 @@
 import re
 
 import msgspec
-import pytest
 
 from runtime.intake.helpdesk_ticket import MOST_CHARACTERS, MOST_SAID, SAID_CHARACTERS, make_ticket
 from runtime.intake.writes import Origin
 from tests.runtime.intake.helpdesks import SETTINGS, said, ticket
-
-pytestmark = pytest.mark.req("SY-6")
 
 
 def test_a_first_question_has_no_context() -> None:

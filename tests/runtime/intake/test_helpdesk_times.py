@@ -14,7 +14,6 @@ from tests.patience import HANGS_SECONDS
 from tests.runtime.http.kit import TEXT, interface
 from tests.runtime.intake.fake_helpdesk import fake_helpdesk
 
-pytestmark = pytest.mark.req("SY-6")
 NOON = 1795262400.0
 """2026-11-21, 12:00 UTC."""
 

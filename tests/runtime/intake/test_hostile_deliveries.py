@@ -21,7 +21,6 @@ from tests.runtime.intake.test_intake import Opened, connected, hurry, opened, s
 
 __all__ = ["hurry", "opened"]
 
-pytestmark = pytest.mark.req("SY-6")
 SECRET = "a shared secret"
 TEXT = "My VPN drops every hour."
 KILOBYTES = 16

@@ -22,7 +22,6 @@ from runtime.intake.mail.mail_headers import (
 from runtime.intake.mail.mail_text import read_attachments, read_mail_text
 from tests.helpdesks.mailbox import ADDRESS, Outbox, start_outbox
 
-pytestmark = pytest.mark.req("SY-6")
 TEXT = "My VPN drops."
 LONG = 20_000
 USUAL = {

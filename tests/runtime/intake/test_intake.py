@@ -26,7 +26,6 @@ from tests.runtime.http import kit
 from tests.runtime.http.kit import Held, Interface, interface
 from tests.runtime.intake.fake_helpdesk import FakeHelpdesk, fake_helpdesk
 
-pytestmark = pytest.mark.req("SY-6")
 TEXT = "My VPN drops every hour."
 Opened = list[intake.Intake]
 

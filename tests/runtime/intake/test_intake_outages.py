@@ -20,7 +20,6 @@ from tests.runtime.intake import fake_helpdesk
 from tests.runtime.intake.test_intake import Opened, connected, hurry, opened, until
 
 __all__ = ["hurry", "opened"]
-pytestmark = pytest.mark.req("SY-6")
 
 
 async def test_a_disk_that_is_full_when_helpdesks_are_connected_is_waited_for(

@@ -17,7 +17,6 @@ from tests.runtime.http.kit import TEXT, interface, until
 from tests.runtime.intake.fake_helpdesk import fake_helpdesk
 from tests.runtime.intake.test_writes import outcome
 
-pytestmark = pytest.mark.req("SY-6")
 RUN = StoredRun(
     id="R-1", ticket="hd.desk.7", workflow="helpdesk", version="", initial=b"", started=0.0, boot="", uptime=0.0,
     owner="", cancel=0, ended=1.0, status="suggested", ending=None, seq=1,

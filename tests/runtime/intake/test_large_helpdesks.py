@@ -17,7 +17,6 @@ from tests.patience import HANGS_SECONDS
 from tests.runtime.http.kit import interface
 from tests.runtime.intake.documented.base import listen
 
-pytestmark = pytest.mark.req("SY-6")
 OLD = 5_000
 YEAR = 365 * 86_400
 TEXT = "My VPN drops every hour."

@@ -16,7 +16,6 @@ def event(**more: Any) -> HelpdeskEvent:
     return HelpdeskEvent(**({"source": "rt", "id": "1", "kind": "created", "ticket": "7", "actor": "ann"} | more))
 
 
-@pytest.mark.req("SY-6")
 @pytest.mark.parametrize(
     ("told", "rule"),
     [
@@ -29,7 +28,6 @@ def test_what_an_event_tells_by_itself(told: HelpdeskEvent, rule: str) -> None:
     assert judge_event(told, "bot", NOW).rule == rule
 
 
-@pytest.mark.req("SY-6")
 @pytest.mark.parametrize(
     ("seen", "rule"),
     [
@@ -54,7 +52,6 @@ def test_what_a_ticket_tells_as_it_stands(seen: HelpdeskTicket, rule: str) -> No
     assert judge_ticket(seen, History(), mine, NOW).rule == rule
 
 
-@pytest.mark.req("SY-6")
 def test_each_message_is_worked_on_once_also_when_its_mail_came_twice() -> None:
     again = ticket(said(1, message_id="m@x"), said(2, message_id="m@x"))
 
@@ -63,7 +60,6 @@ def test_each_message_is_worked_on_once_also_when_its_mail_came_twice() -> None:
     assert judge_ticket(again, History((0.0,), frozenset({"1"})), settings(), NOW).reason == ""
 
 
-@pytest.mark.req("SY-6")
 def test_one_ticket_gets_so_many_runs_a_day_and_not_at_once() -> None:
     three = History((NOW - 3_000, NOW - 2_000, NOW - 1_000))
 
@@ -74,7 +70,6 @@ def test_one_ticket_gets_so_many_runs_a_day_and_not_at_once() -> None:
     assert judge_ticket(ticket(), History((NOW - 61,)), settings(), NOW).reason == ""
 
 
-@pytest.mark.req("SY-6")
 def test_who_writes_the_same_three_times_is_a_machine() -> None:
     same = [said(n, text=text) for n, text in enumerate(["I am away", "I am  AWAY", "I am away\n"])]
 
@@ -92,7 +87,6 @@ def judge(*heard: Heard, text: str = "New words", **more: Any) -> str:
     return judge_ticket(ticket(said(1, text=text)), History(heard=heard), settings(**more), NOW).reason
 
 
-@pytest.mark.req("SY-6")
 def test_one_sender_gets_so_many_runs_an_hour_whatever_tickets_they_are_in() -> None:
     ten = [hear(n) for n in range(10)]
 
@@ -104,7 +98,6 @@ def test_one_sender_gets_so_many_runs_an_hour_whatever_tickets_they_are_in() -> 
     assert judge(*(hear(n, ago=3_601) for n in range(10))) == ""
 
 
-@pytest.mark.req("SY-6")
 def test_the_same_words_in_new_tickets_are_a_machines() -> None:
     same = [hear(n, "I am  AWAY\n> you wrote") for n in range(2)]
 
@@ -114,7 +107,6 @@ def test_the_same_words_in_new_tickets_are_a_machines() -> None:
     assert judge(*(hear(n, "I am away", ago=90_000) for n in range(2)), text="I am away") == ""
 
 
-@pytest.mark.req("SY-6")
 def test_a_message_does_not_count_against_itself() -> None:
     mine = make_heard(ticket(said(1, text="New words")), NOW)
 

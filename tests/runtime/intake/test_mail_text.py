@@ -10,8 +10,6 @@ import pytest
 from runtime.intake.mail.mail_headers import is_automatic, make_message_id, read_references
 from runtime.intake.mail.mail_text import MOST_CHARACTERS, read_attachments, read_mail_text, strip_quotes
 
-pytestmark = pytest.mark.req("SY-6")
-
 
 def parse(raw: bytes) -> EmailMessage:
     return email.message_from_bytes(raw, policy=email.policy.default)

@@ -23,7 +23,6 @@ from tests.runtime.intake.documented import SYSTEMS
 from tests.runtime.intake.documented.base import DocumentedHelpdesk, Refused, Request, Said, listen, sign
 from tests.runtime.intake.documented.glpi import Glpi
 
-pytestmark = pytest.mark.req("SY-6")
 TELLS_WHO_TAGGED = {"zammad", "zendesk", "jira_sm"}
 TEXT = "My VPN drops every hour, <b>Größe</b> & 漢字."
 

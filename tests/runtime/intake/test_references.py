@@ -21,7 +21,6 @@ from runtime.intake.writes import has_marker, make_marker
 from tests.runtime.intake.test_intake import connected, until
 from tests.runtime.intake.test_writes import outcome
 
-pytestmark = pytest.mark.req("SY-6")
 RUN = "R-0123456789abcdef"
 ACTED_ON = {
     "django-helpdesk": r"(?:[^&]|\b|^)#(\d+)\b",

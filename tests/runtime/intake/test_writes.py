@@ -51,7 +51,6 @@ def planned(mode: Any, ended: Outcome, solved: str = "") -> list[tuple[str, str]
     return list(plan(ended, mode, settings(), solved))
 
 
-@pytest.mark.req("SY-6")
 def test_each_mode_writes_what_it_may() -> None:
     good, weak, none = outcome(spent=JUDGED), outcome("suggested", spent=JUDGED), outcome("not_found", resolution=None)
     note, reply, assign = ("note", "planned"), ("reply", "planned"), ("assign", "planned")
@@ -68,7 +67,6 @@ def test_each_mode_writes_what_it_may() -> None:
         assert planned(mode, outcome("cancelled")) == []
 
 
-@pytest.mark.req("SY-6")
 def test_nothing_goes_to_a_customer_by_itself_that_no_model_judged() -> None:
     assert may_send(outcome(spent=JUDGED))
     assert may_send(outcome(vouched=True)), "remembered, and a person approved it or a model judged it"
@@ -79,7 +77,6 @@ def test_nothing_goes_to_a_customer_by_itself_that_no_model_judged() -> None:
     assert ("reply", "planned") not in planned("auto", outcome())
 
 
-@pytest.mark.req("SY-6")
 def test_the_most_careful_mode_of_a_tickets_places_holds() -> None:
     modes = settings(mode="auto", modes={"Sales": "off", "vip": "approve", "Support": "auto"})
 
@@ -91,7 +88,6 @@ def test_the_most_careful_mode_of_a_tickets_places_holds() -> None:
     assert choose_mode(settings(mode="draft"), origin(category="billing")) == "draft"
 
 
-@pytest.mark.req("SY-6")
 @pytest.mark.parametrize(
     ("seen", "fits"),
     [
@@ -110,7 +106,6 @@ def test_an_answer_is_not_sent_once_anybody_did_anything(seen: HelpdeskTicket, f
     assert (find_stale(seen, origin(), settings()) == "") is fits
 
 
-@pytest.mark.req("SY-6")
 @pytest.mark.parametrize(
     ("seen", "answer"),
     [
@@ -129,7 +124,6 @@ def test_what_a_person_said_to_a_follow_up_is_no_answer_to_the_first_question(
     assert (found.text if found else None) == answer
 
 
-@pytest.mark.req("SY-6")
 def test_what_was_written_is_found_again_by_reading_the_ticket() -> None:
     note, reply = Write(number=1, what="note"), Write(number=2, what="reply")
     noted = ticket(said(1), said(2, "bot", text=f"Try this\n\n{make_marker('R-1', 1)}", public=False))
@@ -144,7 +138,6 @@ def test_what_was_written_is_found_again_by_reading_the_ticket() -> None:
     assert is_written(Write(number=3, what="assign", text="ann"), "R-1", ticket(assignee="ann"), origin())
 
 
-@pytest.mark.req("SY-6")
 @pytest.mark.parametrize(
     ("words", "edited"),
     [

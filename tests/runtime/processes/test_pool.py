@@ -254,7 +254,6 @@ def test_a_worker_dies_with_its_parent_however_that_dies() -> None:
     assert ended, "it lives on as nobody's child"
 
 
-@pytest.mark.req("HD-3.5")
 async def test_an_agent_that_blocks_a_worker_process_holds_no_run_and_the_process_is_killed(workers: Workers) -> None:
     class Blocks(Knows):
         async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> SearchHits:

@@ -21,8 +21,6 @@ from tests.fake_openai import FakeOpenAI
 from tests.runtime.replay.recorded import read_back, run_and_record, settings
 from tests.solving import Finds, alter_numbers, keep, solves
 
-pytestmark = pytest.mark.req("LG-29")
-
 
 async def solve(its: Settings) -> Recording:
     async with Node.open(its) as node:

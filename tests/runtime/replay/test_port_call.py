@@ -7,8 +7,6 @@ from actors.documents.template import Document
 from actors.ports import Completion, Model
 from runtime.replay.port_call import find_method
 
-pytestmark = pytest.mark.req("LG-29")
-
 
 class Draft(msgspec.Struct, frozen=True):
     text: str

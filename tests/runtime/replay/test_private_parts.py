@@ -4,8 +4,6 @@ import asyncio
 import sqlite3
 from pathlib import Path
 
-import pytest
-
 from runtime.node import Node, Ticket
 from runtime.replay.recorded_run import load_recording
 from runtime.replay.replay import replay
@@ -16,7 +14,6 @@ from tests.actors.legal.test_contract_review import LEASE
 from tests.fake_openai import says
 from tests.runtime.tools import test_legal_tools as law
 
-pytestmark = pytest.mark.req("LG-29")
 WORD = "押金概不退还"
 """No document says this, only the contract."""
 

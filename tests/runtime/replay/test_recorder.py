@@ -18,7 +18,6 @@ from runtime.replay.recorder import CALL_BYTES, Recorder, Room
 from runtime.replay.shared_parts import take_out
 from tests.runtime.replay.recorded import QUESTION, run_and_record, settings
 
-pytestmark = pytest.mark.req("LG-29")
 HALF = "half of a character: \ud83d"
 SEARCH, READ, NAMES = find_method(Knowledge, "search"), find_method(Fetch, "read"), find_method(Search, "names")
 

@@ -18,8 +18,6 @@ from runtime.settings import TraceSettings
 from runtime.upkeep.purge import purge
 from tests.runtime.replay.recorded import QUESTION, run_and_record, settings
 
-pytestmark = pytest.mark.req("LG-29")
-
 
 async def test_an_unchanged_run_is_the_same_byte_for_byte(tmp_path: Path) -> None:
     its = settings(tmp_path)

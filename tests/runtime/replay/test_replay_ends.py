@@ -16,7 +16,6 @@ from runtime.settings import RunSettings, Settings
 from tests.fakes import Knows
 from tests.runtime.replay.recorded import settings
 
-pytestmark = pytest.mark.req("LG-29")
 REPORT = "Please write a report that compares eviction and pins in Halyard."
 
 

@@ -19,8 +19,6 @@ from tests.runtime.replay.recorded import settings
 from tests.runtime.tools import test_legal_tools as law
 from tests.solving import Finds, alter_numbers, keep, solves
 
-pytestmark = pytest.mark.req("LG-29")
-
 
 async def run_on(node: Node, ticket: Ticket) -> Recording:
     await (await node.submit(ticket)).outcome()

@@ -54,7 +54,6 @@ async def test_an_outcome_read_later_is_the_outcome_that_was_told(journal: RunJo
     assert await journal.list_open() == []
 
 
-@pytest.mark.req("HD-3.4")
 async def test_a_loop_stands_in_the_journal_and_on_the_ticket(journal: RunJournal) -> None:
     outcome = await played(journal, worker=lambda: PassesOn("network"), network=lambda: PassesOn("worker"))
 

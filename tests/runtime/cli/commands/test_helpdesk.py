@@ -13,7 +13,6 @@ from runtime.intake.connections import read_connection
 from tests.runtime.cli.commands.program import QUESTION, Place
 from tests.runtime.intake.fake_helpdesk import SECRET, FakeHelpdesk, fake_helpdesk
 
-pytestmark = pytest.mark.req("SY-6")
 RT = {"event": "ticket.create", "event_id": "txn-1", "ticket": {"id": 7}, "transaction": {"creator": "ann"}}
 
 

@@ -3,12 +3,8 @@
 import subprocess
 import sys
 
-import pytest
-
 from tests.runtime.cli.commands.program import ARTICLE, QUESTION, Place
 from tests.runtime.test_agent_files import PRINTING, write
-
-pytestmark = pytest.mark.req("LG-29")
 
 
 def test_a_ticket_is_replayed_in_another_process_and_is_the_same(place: Place) -> None:

@@ -29,7 +29,6 @@ def text(*, verbose: bool = False, quotes: bool = False, **more: object) -> str:
     return stream.getvalue()
 
 
-@pytest.mark.req("SY-5")
 def test_people_get_the_resolution_its_sources_and_why_it_ended_last() -> None:
     shown, verbose = text(), text(verbose=True)
 
@@ -47,7 +46,6 @@ def test_people_get_the_resolution_its_sources_and_why_it_ended_last() -> None:
     assert "2 model calls, about 1,200 tokens in, 80 out; 1 message refused." in shown
 
 
-@pytest.mark.req("HD-7.5")
 def test_programs_get_the_handoff_sequence_as_an_array() -> None:
     data = json.loads(as_json(outcome()))
 

@@ -66,7 +66,6 @@ async def test_operation_says_whether_tickets_are_taken_and_how_helpdesks_do(tmp
             await expect(page.get_by_role("alert")).to_contain_text("stopping")
 
 
-@pytest.mark.req("SY-6")
 @pytest.mark.parametrize("word", ["Send it to the customer", "Do not send it"])
 async def test_a_person_approves_a_suggestion_or_refuses_it_on_the_tickets_page(tmp_path: Path, word: str) -> None:
     async with fake_helpdesk() as desk:
