@@ -91,6 +91,7 @@ class SourceClient:
                         answer = await call(max(0.0, until - self._clock.time()))
                     except SourceFailed as error:
                         failure = error
+                        self._heed(failure)  # before the next that waits gets this one's place
                     else:
                         self._breaker.record_success()
                         return answer
@@ -104,10 +105,13 @@ class SourceClient:
                 raise
         raise self._given_up(seconds, asked=asked > 0)
 
-    async def _next(self, failure: SourceFailed, until: float, *, again: bool) -> None:
-        """Wait for the second try; raise when there is none."""
+    def _heed(self, failure: SourceFailed) -> None:
+        """Ask nothing for as long as the source wants to be left alone."""
         if failure.kind == "rate_limited" or failure.delay >= self._seconds:
             self._limiter.pause(min(failure.delay, MOST_REST_SECONDS), failure)
+
+    async def _next(self, failure: SourceFailed, until: float, *, again: bool) -> None:
+        """Wait for the second try; raise when there is none."""
         fits = self._clock.time() + failure.delay < until
         if not again or not fits or failure.kind not in AGAIN:
             if failure.kind != "rejected":

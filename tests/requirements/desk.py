@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -172,24 +172,31 @@ LONGEST_SECONDS = 3_600.0
 """Of virtual time: what has not ended by then never ends."""
 
 
-async def end(web: Interface, ticket: str) -> Outcome:
-    """How a ticket's run ends, in virtual time, which jumps to the next timer when loop and disk have nothing to do."""
+@contextlib.contextmanager
+def jumping(node: Node) -> Iterator[None]:
+    """Let this loop's time jump to the next timer whenever loop and disk have nothing to do."""
     loop: Any = asyncio.get_running_loop()
     select, real_time, skipped = loop._selector.select, loop.time, 0.0
 
     def jump(timeout: float | None = None) -> Any:
         nonlocal skipped
-        busy = web.node.journal.store.pulse().waited > 0
+        busy = node.journal.store.pulse().waited > 0
         if timeout is None or timeout <= QUIET_SECONDS or busy:
             return select(QUIET_SECONDS if busy and timeout != 0 else timeout)
         ready = select(QUIET_SECONDS)
-        if not ready and web.node.journal.store.pulse().waited == 0:
+        if not ready and node.journal.store.pulse().waited == 0:
             skipped += timeout - QUIET_SECONDS
         return ready
 
     loop._selector.select, loop.time = jump, lambda: real_time() + skipped
     try:
-        async with asyncio.timeout(LONGEST_SECONDS):
-            return await web.handle(ticket).outcome()
+        yield
     finally:
         del loop._selector.select, loop.time
+
+
+async def end(web: Interface, ticket: str) -> Outcome:
+    """How a ticket's run ends, in time that jumps."""
+    with jumping(web.node):
+        async with asyncio.timeout(LONGEST_SECONDS):
+            return await web.handle(ticket).outcome()
