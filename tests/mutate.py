@@ -123,13 +123,14 @@ def prove(tree: Path, ids: Iterable[str]) -> tuple[list[Proof], str]:
 def judge(tree: Path, some_id: str, mutation: Mutation, tests: Sequence[str]) -> Verdict:
     """Mutate a tree, run the tests of the id, and put back what was there."""
     began, at = time.monotonic(), tree / mutation.file
-    before = at.read_text(encoding="utf-8")
+    before, times = at.read_text(encoding="utf-8"), at.stat()
     at.write_text(before.replace(mutation.find, mutation.put), encoding="utf-8")
     try:
         temporary = f"--basetemp={tree.parent / tree.name}-tmp"
         status, said = run(tree, ("pytest", "-x", *OPTIONS, "--tb=no", temporary, *tests), SECONDS)
     finally:
-        shutil.copy2(ROOT / mutation.file, at)
+        at.write_text(before, encoding="utf-8")
+        os.utime(at, ns=(times.st_atime_ns, times.st_mtime_ns))
     if status is None:
         result = "killed by time"
     elif status == FAILED:

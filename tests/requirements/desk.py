@@ -174,21 +174,25 @@ LONGEST_SECONDS = 3_600.0
 
 @contextlib.contextmanager
 def jumping(node: Node) -> Iterator[None]:
-    """Let this loop's time jump to the next timer whenever loop and disk have nothing to do."""
+    """
+    Let this loop's time stand still, and jump to the next timer whenever loop and disk have nothing to do.
+
+    So what is said of seconds is exact, however slow this machine is.
+    """
     loop: Any = asyncio.get_running_loop()
-    select, real_time, skipped = loop._selector.select, loop.time, 0.0
+    select, now = loop._selector.select, loop.time()
 
     def jump(timeout: float | None = None) -> Any:
-        nonlocal skipped
-        busy = node.journal.store.pulse().waited > 0
-        if timeout is None or timeout <= QUIET_SECONDS or busy:
-            return select(QUIET_SECONDS if busy and timeout != 0 else timeout)
+        nonlocal now
+        if timeout == 0:
+            return select(0)
         ready = select(QUIET_SECONDS)
-        if not ready and node.journal.store.pulse().waited == 0:
-            skipped += timeout - QUIET_SECONDS
+        if not ready and timeout is not None:
+            is_idle = node.journal.store.pulse().waited == 0
+            now += timeout if is_idle else min(timeout, QUIET_SECONDS)
         return ready
 
-    loop._selector.select, loop.time = jump, lambda: real_time() + skipped
+    loop._selector.select, loop.time = jump, lambda: now
     try:
         yield
     finally:
