@@ -174,6 +174,26 @@ async def test_hd_1_5_tickets_one_after_another_and_side_by_side_end_independent
             assert (summary, to) == (("", to) if n % 2 else (question, tuple(PLAIN)))
 
 
+@pytest.mark.req("HD-1.5")
+async def test_hd_1_5_the_end_of_one_ticket_is_nothing_to_one_that_goes_on(desk: Desk) -> None:
+    go_on = asyncio.Event()
+
+    class Waits(Wraps):
+        async def answer(self, message: Any, ctx: Context) -> Any:
+            await go_on.wait()
+            return await super().answer(message, ctx)
+
+    desk.roles["worker"] = lambda make, own: Waits(make(own)) if own.ticket == "T-1" else make(own)
+    async with desk.serve() as web:
+        await web.submit(id="T-1")
+        others = [await web.submit(f"{TEXT} {n}", id=f"T-{n}", wait=20) for n in (2, 3)]
+        go_on.set()
+        outcome = await web.submit(id="T-1", wait=20)
+
+    assert [each["status"] for each in others] == ["resolved", "resolved"]
+    assert (outcome["why"], outcome["status"], targets(outcome)) == ("completed", "resolved", PLAIN)
+
+
 @pytest.mark.req("HD-2.1")
 def test_hd_2_1_ticketings_resolving_response_carries_terminate_workflow(desk: Desk) -> None:
     outcome = desk.submit()

@@ -248,7 +248,10 @@ def test_re_7_what_is_no_text_is_recognised_and_skipped(messy: Found, path: str)
 
 @pytest.mark.req("RE-8")
 def test_re_8_three_queries_give_cleaned_text_of_three_domains(messy: Found) -> None:
-    assert len(set(messy.tavily.queries())) >= 3
+    first = messy.tavily.queries()[:3]
+    assert sorted(word for word in ("tram", "bee", "heat pumps") for query in first if word in query) == [
+        "bee", "heat pumps", "tram",
+    ]  # fmt: skip
     hosts = {page.url.partition("//")[2].partition(":")[0] for page in messy.case.pages if len(page.text) > 250}
     assert hosts == {"127.0.0.1", "127.0.0.2", "127.0.0.3"}
 
