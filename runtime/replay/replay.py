@@ -8,7 +8,6 @@ import msgspec
 
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import RunStopped
-from runtime.replay.counterfactual import Change
 from runtime.replay.differences import Difference, find_differences, read_events
 from runtime.replay.port_call import FILL
 from runtime.replay.recorded_run import Recording
@@ -40,11 +39,6 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
         """Events and end are those of then, byte for byte."""
         return self.now is not None and not self.differences and not self.asked
 
-    @property
-    def answers_same(self) -> bool:
-        """What a person gets is what it was, on whatever way."""
-        return self.now is not None and _answer(self.now) == _answer(self.then)
-
     def describe(self) -> dict[str, Any]:
         """The same for a program."""
         ended = {
@@ -59,25 +53,20 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
         }  # fmt: skip
 
 
-def _answer(outcome: Outcome) -> tuple[object, ...]:
-    return outcome.status, outcome.resolution, outcome.summary, outcome.detail, outcome.questions
-
-
-def replay(recording: Recording, settings: Settings, change: Change = Change()) -> Replay:  # noqa: B008 - it is frozen
+def replay(recording: Recording, settings: Settings) -> Replay:
     """
-    Run it again: blocking, in a loop of its own, without disk and real time; without network, but for what changes.
+    Run it again: blocking, in a loop of its own, without disk, network and real time.
 
-    :raises ServiceError: this version does not know its workflow, or what changes needs a model where none was asked.
+    :raises ServiceError: this version does not know its workflow.
     """
     loop = ReplayLoop()
     asyncio.set_event_loop(loop)
     try:
-        begun = loop.run_until_complete(_begin(recording, settings, change, loop))
+        begun = loop.run_until_complete(_begin(recording, settings, loop))
         now = None
         with contextlib.suppress(ReplayStalled):
             now = loop.run_until_complete(begun.live.outcome())
-        with loop.allow_network():
-            loop.run_until_complete(begun.node.models.close())
+        loop.run_until_complete(begun.node.models.close())
         return _compare(recording, begun, now)
     finally:
         _let_go(loop)
@@ -91,19 +80,15 @@ class _StartedReplay(NamedTuple):
     live: LiveRun
 
 
-async def _begin(recording: Recording, settings: Settings, change: Change, loop: ReplayLoop) -> _StartedReplay:
+async def _begin(recording: Recording, settings: Settings, loop: ReplayLoop) -> _StartedReplay:
     then = msgspec.msgpack.decode(recording.runs[0].outcome, type=Outcome)
     has_model = any(call.name == FILL for call in recording.calls)
-    if change.prompts and not (has_model or change.model):
-        raise ServiceError(
-            f"No model was asked for {recording.ticket}: ask one for all agents, with model=NAME as well."
-        )
-    node = ReplayNode(settings, change, has_model=has_model, spent=then.spent)
+    node = ReplayNode(settings, has_model=has_model, spent=then.spent)
     flow = node.flows.get(then.workflow)
     if flow is None:
         raise ServiceError(f"{recording.ticket} is of the workflow {then.workflow!r}, which this version has not.")
     entries = {run.id: read_events(run.events, node.flows[run.workflow]) for run in recording.runs}
-    replayer = Replayer(recording, EventTimes(entries, {run.id for run in recording.runs if run.outcome}), change, loop)
+    replayer = Replayer(recording, EventTimes(entries, {run.id for run in recording.runs if run.outcome}), loop)
     node.recorders.replayer = replayer
     case = msgspec.msgpack.decode(recording.runs[0].case, type=flow.case)
     node.journal.begin(recording.run, flow, case)

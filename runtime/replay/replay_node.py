@@ -14,8 +14,6 @@ from actors.workflow.tables import Case, Workflow
 from runtime import families
 from runtime.agent_folder import load_roster
 from runtime.families.limits import configure_all
-from runtime.llm.model_choice import Models
-from runtime.replay.counterfactual import Change
 from runtime.replay.recorded_port import record_port
 from runtime.replay.replayer import Replayer
 from runtime.settings import Settings
@@ -123,16 +121,15 @@ class _OneReplayer:
 class ReplayNode:
     """In place of `runtime.node.Node`, for `Wiring` and the families."""
 
-    def __init__(self, settings: Settings, change: Change, *, has_model: bool, spent: Spent) -> None:
+    def __init__(self, settings: Settings, *, has_model: bool, spent: Spent) -> None:
         """
         :param has_model: a model was asked then; otherwise the rules answer, which are run again.
         :param spent: what the run had spent in the end.
         """
-        settings = change.apply(settings)
         self.settings = settings
         self.folder = Path(settings.storage.folder)
         self.families = {family.name: family for family in families.FAMILIES}
-        self.roster = load_roster(settings, prompts=change.prompts)
+        self.roster = load_roster(settings)
         self.flows = configure_all(self.families.values(), settings, self.roster)
         self.effects, self.workers, self.traces, self.runs = _NoEffects(), _NoWorkers(), Traces(), None
         self.journal = ReplayJournal()
@@ -147,11 +144,7 @@ class ReplayNode:
         self.recorders = _OneReplayer()
         ports: Any = self
         self.tools = Toolbox(ports, load_tools(settings))
-        self.models: Models | _Recorded
-        if change:
-            self.models = Models(settings.model, self.tools, families.extractive(), {})
-        else:
-            self.models = _Recorded(record_port(nothing, Model) if has_model else families.extractive(), spent)
+        self.models = _Recorded(record_port(nothing, Model) if has_model else families.extractive(), spent)
 
     @property
     def owner(self) -> "ReplayNode":

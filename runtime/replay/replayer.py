@@ -11,8 +11,7 @@ import msgspec
 from actors.ports import Entry, PortFailed
 from actors.workflow.tables import RunStopped, TimeUp
 from bus import Actor, Clock, Context, Timer
-from runtime.replay.counterfactual import Change
-from runtime.replay.port_call import FILL, PortCall, PortMethod, Question, decode, make_failure
+from runtime.replay.port_call import PortCall, PortMethod, Question, decode, make_failure
 from runtime.replay.recorded_port import CALLER, Caller, RecordedActor
 from runtime.replay.recorded_run import Recording
 from runtime.replay.recorder import BEGAN
@@ -41,11 +40,10 @@ class NotAsked(msgspec.Struct, frozen=True):
 class Replayer:
     """`recorded_port.Interceptor` of an outermost run that is replayed. Times are the loop's, which passes as then."""
 
-    def __init__(self, recording: Recording, times: "EventTimes", change: Change, loop: ReplayLoop) -> None:
+    def __init__(self, recording: Recording, times: "EventTimes", loop: ReplayLoop) -> None:
         """:param times: when each event came then."""
         self._loop = loop
         self._times = times
-        self._change = change
         self._calls: defaultdict[str, list[PortCall]] = defaultdict(list)
         self._used: set[int] = set()
         self._parts = recording.parts
@@ -74,11 +72,15 @@ class Replayer:
         if at is not None:
             await self._wait_until(self._started[caller.run] + at)
 
-    async def ask(self, caller: Caller, method: PortMethod, real: Any, arguments: tuple[Any, ...], named: Any) -> Any:
+    async def ask(
+        self,
+        caller: Caller,
+        method: PortMethod,
+        real: Any,  # noqa: ARG002 - a replay asks nothing of the world
+        arguments: tuple[Any, ...],
+        named: Any,
+    ) -> Any:
         """As `Interceptor.ask`."""
-        if method.name == FILL and self._change.asks(caller.agent):
-            with self._loop.allow_network():
-                return await real(*arguments, **named)
         asked = method.bind(arguments, named)
         if self._times.is_cut_off(caller.run, caller.number) and not self._knows(caller, method, asked):
             await self._loop.create_future()  # the run was ended before it came so far

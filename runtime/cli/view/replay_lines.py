@@ -20,12 +20,8 @@ MOST_FIELDS = 6
 """Of one event; `--json` has all."""
 
 
-def replay_lines(done: "Replay", *, answers: bool = False) -> Iterator[Line]:
-    """
-    The verdict, then what was asked otherwise, then events and outcome field by field.
-
-    :param answers: show both answers whole.
-    """
+def replay_lines(done: "Replay") -> Iterator[Line]:
+    """The verdict, then what was asked otherwise, then events and outcome field by field."""
     head = f"Ticket {safe(done.ticket)}, run {safe(done.run)}: "
     if done.is_same:
         what = f"{pluralize(done.events, 'event')} and the outcome"
@@ -33,13 +29,6 @@ def replay_lines(done: "Replay", *, answers: bool = False) -> Iterator[Line]:
         return
     yield Line(f"{head}it differs.", "bad")
     yield Line(f"Then: {spell_out(done.then.status)}. Now: {_status(done)}.")
-    for name, outcome in (("Then", done.then), ("Now", done.now)) if answers else ():
-        yield Line("")
-        yield Line(f"{name}, {spell_out(outcome.status) if outcome else 'without an end'}:", "strong")
-        text = outcome.resolution.text if outcome and outcome.resolution else outcome.detail if outcome else ""
-        yield from (Line(safe(line), indent=2) for line in text.splitlines())
-    if answers:
-        yield Line("")
     for asked in done.asked:
         yield from _asked(asked)
     told = [each for each in done.differences if each.event or not each.field.startswith(REPEATED)] or done.differences

@@ -1,7 +1,5 @@
 """`replay` as its user runs it."""
 
-import subprocess
-import sys
 
 from tests.runtime.cli.commands.program import ARTICLE, QUESTION, Place
 from tests.runtime.test_agent_files import PRINTING, write
@@ -44,33 +42,3 @@ def test_an_unknown_ticket_and_one_without_a_recording_are_told(place: Place) ->
 
     assert (unknown.status, without.status) == (3, 3)
     assert "Nothing is recorded of what HD-1 got from outside" in without.err
-
-
-def test_a_ticket_becomes_a_test_that_pytest_runs(place: Place) -> None:
-    place.article()
-    place.run("submit", "--quiet", "--id", "HD-1", QUESTION)
-
-    shown, refused = (
-        place.run("replay", "HD-1", "--to-test", "test_jam.py"),
-        place.run("replay", "HD-1", "--to-test", "x"),
-    )
-    (place.folder / "task-data").rename(place.folder / "away")
-    tested = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_jam.py"], cwd=place.folder,
-        env=place.environ, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-
-    assert shown.status == 0, shown.err
-    assert "test_jam.py passes while HD-1 is answered as it was." in shown.out
-    assert tested.returncode == 0, tested.stdout
-    assert "1 passed" in tested.stdout
-    assert (refused.status, "name it test_SOMETHING.py" in refused.err) == (2, True)
-
-
-def test_what_is_to_be_changed_needs_a_model(place: Place) -> None:
-    place.article()
-    place.run("submit", "--quiet", "--id", "HD-1", QUESTION)
-
-    refused = place.run("replay", "HD-1", "--with", "model=large-1")
-
-    assert (refused.status, "none is configured" in refused.err) == (2, True)
