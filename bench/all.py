@@ -37,8 +37,10 @@ GOALS = (
     Goal("hop in a ring of 10,000 actors", ("messaging", "hop", "ratio"), "x", 0.5, 0.35),
     Goal("idle actor", (*IDLE, "bytes"), "bytes", 250, 180, (*IDLE, "raw_bytes")),
     Goal("idle actors hold", (*IDLE, "tasks"), "tasks", 0, 0),
-    Goal("ticket, one at a time, CPU", ("helpdesk", "at_1", "ratio"), "x", 2.2, 1.5),
-    Goal("ticket, 64 at once, CPU", ("helpdesk", "at_64", "ratio"), "x", 4.2, 2.5),
+    Goal("handoff of the engine, one at a time, CPU", ("helpdesk", "engine_at_1", "ratio"), "x", 1.9, 1.7),
+    Goal("handoff of the engine, 64 at once, CPU", ("helpdesk", "engine_at_64", "ratio"), "x", 3.2, 2.6),
+    Goal("handoff with the agents, one at a time, CPU", ("helpdesk", "agents_at_1", "ratio"), "x", 3.2, 2.2),
+    Goal("ticket with the agents, 64 at once, CPU", ("helpdesk", "agents_at_64", "ticket_ms"), "ms", 0.25, 0.15),
     *(
         Goal(title, ("inflight", f"at_{at_once}_tuned", "ours", key), unit, reach, stretch,
              ("inflight", f"at_{at_once}_tuned", "raw", key))

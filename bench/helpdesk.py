@@ -1,8 +1,9 @@
 """
 CPU of a whole helpdesk ticket with a model that answers at once: 12 handoffs, one at a time and 64 at once.
 
-The product's own cast, table, Orchestrator and bus, against asyncio alone doing the same turns (`bench/raw.py`), in the
-same process and in turn; the collector is tuned as in a process of ours, unless the environment says `GC=default`.
+The product's own table, Orchestrator and bus, against asyncio alone doing the same turns (`bench/raw.py`), in the same
+process and in turn; the collector is tuned as in a process of ours, unless the environment says `GC=default`. `engine`
+has agents that only answer, so it is what the engine costs; `agents` has the product's own, so it is what a ticket costs.
 `log` writes the lines of every handoff into a file as JSON; `cited` has the worker verify a quote in a passage: work
 that is beside the heart.
 """
@@ -53,11 +54,12 @@ def work(runner: ours.Lane, at_once: int) -> Work:
 
 
 def figures(compared: Compared) -> Figures:
-    """Of one handoff, in microseconds of CPU."""
+    """Microseconds of CPU of one handoff, and milliseconds of a whole ticket."""
     return {
         "ratio": round(compared.cpu_ratio, 2),
         "ours_us": round(compared.ours.cpu / HANDOFFS * 1e6, 2),
         "raw_us": round(compared.raw.cpu / HANDOFFS * 1e6, 2),
+        "ticket_ms": round(compared.ours.cpu * 1e3, 3),
     }
 
 
@@ -76,11 +78,11 @@ def write_lines() -> Iterator[None]:
 
 async def measure(rounds: int) -> Figures:
     plain, cited, limit = await ours.open(llm=model), ours.Runner(model, None, REPLY), raw.Runner(model)
-    result: Figures = {}
-    for at_once in AT_ONCE:
-        against = work(limit, at_once)
-        one = compare(work(plain, at_once), against, rounds=rounds, least=at_once)
-        result[f"at_{at_once}"] = figures(await one)
+    engine, result = ours.Runner(model, None, plain=True), Figures()
+    for name, runner in (("engine", engine), ("agents", plain)):
+        for at_once in AT_ONCE:
+            one = compare(work(runner, at_once), work(limit, at_once), rounds=rounds, least=at_once)
+            result[f"{name}_at_{at_once}"] = figures(await one)
     most = AT_ONCE[-1]
     result[f"cited_at_{most}"] = figures(
         await compare(work(cited, most), work(limit, most), rounds=max(1, rounds // 3), least=most)

@@ -10,6 +10,7 @@ import logging
 import os
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Protocol
 
 import structlog
@@ -17,6 +18,7 @@ import structlog
 from actors.drafting.drafts import Draft
 from actors.evidence.claims import Claim, Resolution
 from actors.evidence.passages import Passage, SearchHits
+from actors.helpdesk import messages
 from actors.helpdesk.memory import Memory
 from actors.helpdesk.output_schemas import Analysis, Summary
 from actors.helpdesk.summarization import Summarization
@@ -26,7 +28,7 @@ from actors.helpdesk.workflow import HELPDESK, TicketCase
 from actors.ports import Completion, ModelRequest, Recall, Tickets
 from actors.roster import AgentSpec, Roster
 from actors.workflow.tables import ORCHESTRATOR
-from bus import Actor, ActorFactories
+from bus import Actor, ActorFactories, Context, Event, Request
 from runtime.run import LiveRun
 from runtime.storage.journal import RunJournal, Ticket
 from runtime.storage.sqlite.database import Database
@@ -105,6 +107,26 @@ class Closes:
             await self._tickets.close(key, ticket_id, status, note)
 
 
+class Answers(Actor[Request[Any]]):
+    """An agent that only asks the model and answers: what a handoff costs is then the engine's alone."""
+
+    def __init__(self, llm: LLM, role: str) -> None:
+        self._llm, self._role = llm, role
+
+    async def receive(self, message: Request[Any], ctx: Context) -> Event:  # noqa: ARG002
+        return ANSWERS[type(message)](await self._llm(self._role, ""))
+
+
+ANSWERS: dict[type[Request[Any]], Callable[[str], Event]] = {
+    messages.RecallResolution: lambda text: messages.ResolutionRecalled(Recall("suggestion", Resolution(text), "T-0")),
+    messages.TriageTicket: lambda text: messages.TicketAnalyzed(Analysis("incident", "normal", text), ""),
+    messages.ResolveTicket: lambda text: messages.ResolutionObtained(Resolution(text), (), ""),
+    messages.StoreResolution: lambda _: messages.ResolutionStored(),
+    messages.SummarizeTicket: messages.SummaryCompleted,
+    messages.CloseTicket: lambda _: messages.TicketClosed("resolved"),
+}
+
+
 class Lane(Protocol):
     """What a benchmark runs: one ticket to its end."""
 
@@ -115,7 +137,8 @@ class Lane(Protocol):
 class Runner:
     """Runs tickets as the node does: accepted durably first, one bus and one cast each."""
 
-    def __init__(self, llm: LLM, path: str | None, passage: str = SENTENCE) -> None:
+    def __init__(self, llm: LLM, path: str | None, passage: str = SENTENCE, *, plain: bool = False) -> None:
+        """:param plain: its agents only answer."""
         self.database = Database(path, SCHEMA) if path else None
         self.journal = RunJournal(SqliteRuns(self.database), {HELPDESK.name: HELPDESK}) if self.database else None
         self._memory = Remembers(llm)
@@ -128,6 +151,8 @@ class Runner:
             "summarization": lambda run: Summarization(self._model, ""),  # noqa: ARG005
             "worker": lambda run: Worker(self._model, self._knowledge, ROSTER["worker"], {}, second_reading=False),  # noqa: ARG005
         }
+        if plain:
+            self._roles = {role: partial(_answer, llm, role) for role in self._roles}
         self._log = structlog.get_logger().bind()
 
     async def run(self, ticket_id: str) -> list[str]:
@@ -142,6 +167,10 @@ class Runner:
     async def close(self) -> None:
         if self.database is not None:
             self.database.close()
+
+
+def _answer(llm: LLM, role: str, _: str) -> Answers:
+    return Answers(llm, role)
 
 
 async def open(*, llm: LLM, store: str = "none", path: str | None = None) -> Runner:
