@@ -3,7 +3,7 @@ CPU of a whole helpdesk ticket with a model that answers at once: 12 handoffs, o
 
 The product's own table, Orchestrator and bus, against asyncio alone doing the same turns (`bench/raw.py`), in the same
 process and in turn; the collector is tuned as in a process of ours, unless the environment says `GC=default`. `engine`
-has agents that only answer, so it is what the engine costs; `agents` has the product's own, so it is what a ticket costs.
+has agents that only answer: what the engine costs; `agents` has the product's own: what a ticket costs.
 `log` writes the lines of every handoff into a file as JSON; `cited` has the worker verify a quote in a passage: work
 that is beside the heart.
 """

@@ -114,7 +114,7 @@ class Answers(Actor[Request[Any]]):
         self._llm, self._role = llm, role
 
     async def receive(self, message: Request[Any], ctx: Context) -> Event:  # noqa: ARG002
-        return ANSWERS[type(message)](await self._llm(self._role, ""))
+        return ANSWERS[type(message)](await self._llm(self._role, type(message).__name__))
 
 
 ANSWERS: dict[type[Request[Any]], Callable[[str], Event]] = {

@@ -11,6 +11,8 @@ BURST = 256
 """Turns that are taken on one event loop before it may do something else."""
 SHARE = 64
 """Turns that one bus takes before another has some."""
+BEGIN_SECONDS = 0.002
+"""How long first turns may take together before the loop looks after its sockets again; at least one is taken."""
 DEFERRED_SECONDS = 1.0
 """How long a first turn is put off at most."""
 
@@ -32,7 +34,7 @@ class Dispatcher:
         """Turns that may still be taken at once; after that a bus queues."""
         self._waiting: deque[Drainable] = deque()
         self._beginning: deque[tuple[Drainable, float]] = deque()
-        """Those that have had no turn yet, and until when that may be put off: one begins at a time, behind others."""
+        """Those that have had no turn yet, and until when that may be put off: they begin behind others."""
         self._deferring = 0
         """How many have first turns put off."""
         self._timer: asyncio.TimerHandle | None = None
@@ -54,8 +56,8 @@ class Dispatcher:
         """
         Have a bus drained when it is its turn.
 
-        :param begins: for the first time. Of a crowd that comes at once only one begins before the loop looks after its
-            sockets again: what is under way ends soon, and who waits outside is heard.
+        :param begins: for the first time. Of a crowd that comes at once only a few begin before the loop looks after
+            its sockets again: what is under way ends soon, and who waits outside is heard.
         """
         if begins:
             self._beginning.append((bus, asyncio.get_running_loop().time() + DEFERRED_SECONDS))
@@ -81,8 +83,12 @@ class Dispatcher:
         try:
             while waiting and left > 0:
                 left -= waiting.popleft().drain(min(left, SHARE))
-            if self._may_begin():
-                self._beginning.popleft()[0].drain(SHARE)
+            left, clock = max(1, left), asyncio.get_running_loop().time
+            until = clock() + BEGIN_SECONDS
+            while left > 0 and self._may_begin():
+                left -= self._beginning.popleft()[0].drain(min(left, SHARE))
+                if clock() >= until:
+                    break
         finally:
             if not waiting:
                 self.left = BURST

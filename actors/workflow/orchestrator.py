@@ -47,6 +47,10 @@ NOTING_SECONDS = 0.05
 """How long an end that cannot be recorded waits until it is at least noted where no crash loses it."""
 
 
+def _said_already(outcome: Outcome) -> None:
+    """Stands for whoever was told of the end: kept, it would make a cycle of every run."""
+
+
 class Orchestrator(Actor[Event]):
     """Mailbox: RunStarted or RunResumed once, then the cast's events, RunStopped, TimeUp, NotDelivered, Recorded."""
 
@@ -291,5 +295,7 @@ class Orchestrator(Actor[Event]):
         self._over = True
         if self._alarm is not None:
             self._alarm.cancel()
+            self._alarm = None
         self._broadcast.end(outcome, ctx)
-        self._ended(outcome)
+        ended, self._ended = self._ended, _said_already
+        ended(outcome)

@@ -81,6 +81,15 @@ async def test_a_ticket_that_is_alone_takes_one_commit_an_event_and_one_to_be_ac
     await runner.close()
 
 
+async def test_agents_that_only_answer_take_the_same_turns() -> None:
+    model = Counts()
+    runner = ours.Runner(model, None, plain=True)
+
+    assert await runner.run("T-1") == raw.TURNS
+
+    assert model.asked == SIX
+
+
 async def test_a_store_that_is_not_offered_is_refused() -> None:
     with pytest.raises(ValueError, match="redis"):
         await ours.open(llm=Counts(), store="redis")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bus import Actor, ActorFactories, Context, LocalBus
-from bus.dispatcher import BURST, SHARE, Dispatcher, dispatcher_of
+from bus.dispatcher import BEGIN_SECONDS, BURST, SHARE, Dispatcher, dispatcher_of
 from tests.bus.parts import Does, Hears, Say, Start
 from tests.clock import settle
 
@@ -51,9 +51,19 @@ async def test_nobody_takes_more_than_its_share_and_all_together_no_more_than_a_
     assert dispatcher.left == BURST
 
 
-async def test_of_a_crowd_one_begins_at_a_time_behind_what_is_under_way() -> None:
+class Slow(Piled):
+    """Takes as long for a letter as first turns may take together."""
+
+    def drain(self, most: int) -> int:
+        until = asyncio.get_running_loop().time() + BEGIN_SECONDS
+        while asyncio.get_running_loop().time() < until:
+            pass
+        return super().drain(most)
+
+
+async def test_of_a_crowd_those_whose_first_turns_are_slow_begin_one_at_a_time_behind_what_is_under_way() -> None:
     dispatcher = Dispatcher()
-    crowd, busy = [Piled(dispatcher, 1) for _ in range(5)], Piled(dispatcher, 3 * SHARE)
+    crowd, busy = [Slow(dispatcher, 1) for _ in range(5)], Piled(dispatcher, 3 * SHARE)
     for each in crowd:
         dispatcher.queue(each, begins=True)
     dispatcher.queue(busy)
@@ -63,6 +73,21 @@ async def test_of_a_crowd_one_begins_at_a_time_behind_what_is_under_way() -> Non
         assert not busy.letters, "what is under way is done first"
         assert sum(not each.letters for each in crowd) == begun
     assert dispatcher.left == BURST
+
+
+async def test_of_a_crowd_those_whose_first_turns_are_short_begin_together_up_to_a_burst() -> None:
+    dispatcher = Dispatcher()
+    crowd = [Piled(dispatcher, 1) for _ in range(2 * BURST)]
+    for each in crowd:
+        dispatcher.queue(each, begins=True)
+
+    rounds = 0
+    while any(each.letters for each in crowd):
+        before = sum(each.letters for each in crowd)
+        await asyncio.sleep(0)
+        rounds += 1
+        assert 0 < before - sum(each.letters for each in crowd) <= BURST
+    assert rounds < len(crowd), "not one a round of the loop"
 
 
 async def test_first_turns_are_put_off_while_something_else_is_urgent() -> None:

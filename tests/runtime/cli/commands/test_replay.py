@@ -1,6 +1,5 @@
 """`replay` as its user runs it."""
 
-
 from tests.runtime.cli.commands.program import ARTICLE, QUESTION, Place
 from tests.runtime.test_agent_files import PRINTING, write
 
