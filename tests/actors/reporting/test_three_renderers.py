@@ -144,10 +144,10 @@ def test_what_is_looked_for_is_found_where_nothing_is_escaped(program: str) -> N
 
 
 @pytest.mark.parametrize("surface", SURFACES)
-@pytest.mark.parametrize("said", ATTACKS)
-def test_no_attack_becomes_more_than_words(said: str, surface: str) -> None:
-    for each in (said, f"a {said} b", f"a\n\n{said}\n\nb", f"- a\n{said}", f"{said}\n{said}"):
-        hold(each, surface)
+def test_no_attack_becomes_more_than_words(surface: str) -> None:
+    for said in ATTACKS:
+        for each in (said, f"a {said} b", f"a\n\n{said}\n\nb", f"- a\n{said}", f"{said}\n{said}"):
+            hold(each, surface)
 
 
 @pytest.mark.parametrize("surface", ["text", "answer", "report"])
