@@ -5,17 +5,21 @@ BIN := $(VENV)/bin
 COMPILE := $(BIN)/pip-compile --quiet --upgrade --generate-hashes --strip-extras --no-header --no-emit-index-url \
 	--no-emit-trusted-host --no-emit-find-links
 
-.PHONY: demo test test-all check format lock clean
+.PHONY: demo test test-whole test-all check format lock clean
 
 demo: $(VENV)/.product
 	@$(BIN)/python -m runtime model install || true  # without it all works, by words
 	$(BIN)/python -m runtime demo
 
-test: $(VENV)/.dev $(VENV)/.helpdesks
+test: $(VENV)/.dev
 	@$(BIN)/python -m runtime model install || true  # its own tests are skipped without it
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not whole"
 
-test-all: test
+test-whole: $(VENV)/.dev $(VENV)/.helpdesks
+	@$(BIN)/python -m runtime model install || true
+	$(BIN)/python -m pytest -n auto --dist worksteal -m whole
+
+test-all: test test-whole
 	$(BIN)/python -m tests.mutate
 
 check: $(VENV)/.dev

@@ -26,11 +26,32 @@ MOST_SWALLOWED = 100
 """Cancellations that a stubborn actor of a test may swallow, so that a failing test fails instead of hanging."""
 LOCAL_NAMES = frozenset({None, "", b"", "localhost", b"localhost"})
 
+OF_THE_WHOLE = (
+    "helpdesks", "deploy/test_image.py", "deploy/test_proxy.py", "bench/test_standstill.py", "bench/test_daemon.py",
+    "bench/test_faults.py", "runtime/families/test_kills.py", "runtime/test_crash.py", "runtime/http/test_day.py",
+    *(
+        f"runtime/http/pages/test_{name}.py"
+        for name in (
+            "hostile_content", "in_browser", "knowledge_page", "live_pages", "other_pages", "research_page",
+            "shared_page", "ways_of_use",
+        )
+    ),
+)  # fmt: skip
+"""Folders and files whose tests start other people's servers, browsers or images, or kill and starve programs."""
+
 _strangers: list[str] = []
 
 # A slow machine is no failure, and what failed is printed as an example to be kept, not stored.
 hypothesis.settings.register_profile("terminus", database=None, deadline=None, print_blob=True)
 hypothesis.settings.load_profile("terminus")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what only `make test-all` runs."""
+    apart = [Path(__file__).parent / each for each in OF_THE_WHOLE]
+    for item in items:
+        if any(item.path.is_relative_to(each) for each in apart):
+            item.add_marker("whole")
 
 
 def _is_local(host: Any) -> bool:
