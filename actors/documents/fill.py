@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from actors.documents.field_values import check_value, clean_value
+from actors.documents.field_values import check_value, clean_value, escape_value
 from actors.documents.template import Document, Field, Template
 from actors.documents.template_body import write_body
 from actors.workflow.user_input import Question
@@ -33,8 +33,9 @@ def fill(template: Template, known: Mapping[str, str]) -> Document | tuple[Missi
             values[field.name] = value
     if missing:
         return tuple(missing)
+    title = values.get(template.heading, template.title)
     return Document(
-        title=template.title, markdown=f"# {template.title}\n\n{write_body(template.body, values).strip()}\n",
+        title=title, markdown=f"# {escape_value(title)}\n\n{write_body(template.body, values).strip()}\n",
         language=template.language, template=template.name,
         blanks=tuple(field.name for field in template.fields if field.name not in values),
     )  # fmt: skip

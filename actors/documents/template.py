@@ -29,6 +29,10 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     title: str
+    names: tuple[str, ...] = ()
+    """What else people call it: who asks for one of these, or for its title, means this template."""
+    heading: str = ""
+    """The field whose value stands above the document; empty: the title does."""
     kind: str
     """What it is for, such as `complaint`."""
     language: str

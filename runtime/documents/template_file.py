@@ -30,6 +30,7 @@ MUST_BE = {
     "language": "a code of two letters, such as zh",
     "kind": "text, date, money, party or choice of a field, and a word such as contract of the template",
     "required": "true or false",
+    "names": "a list of up to 20 names, such as [Lease]",
     "labels": "a list of up to 20 words, such as [Plaintiff]",
     "choices": "a list of up to 20 texts, such as [male, female]",
 }
@@ -46,6 +47,8 @@ class TemplateFileError(ConfigError):
 class _Head(msgspec.Struct, frozen=True, kw_only=True):
     name: Name
     title: Line
+    names: Lines = ()
+    heading: str = ""
     kind: Line
     language: Annotated[str, Meta(pattern=r"^[a-z]{2}$")]
     jurisdiction: Annotated[str, Meta(max_length=60)] = ""
@@ -80,10 +83,12 @@ def read_template(file: Path) -> Template:
     table = reader.read_table(root, keys, _Head)
     fields = _read_fields(reader, root, given)
     names = [each.name for each in fields]
+    if table.heading not in {"", *names}:
+        raise reader.refuse(keys["heading"], f"there is no field {display(table.heading)}. {nearest(table.heading, names)}")
     above = next((n for n, line in enumerate(lines) if line.strip()), len(lines))
     try:
         body = "\n".join(lines[above:]).strip() + "\n"
-        used = check_body(body, names)
+        used = check_body(body, names) | {table.heading}
     except InvalidBody as error:
         raise TemplateFileError(file, above + error.line, error.sentence) from None
     for place, each in enumerate(fields):
