@@ -33,7 +33,7 @@ def fill(template: Template, known: Mapping[str, str]) -> Document | tuple[Missi
             values[field.name] = value
     if missing:
         return tuple(missing)
-    title = values.get(template.heading, template.title)
+    title = " ".join(values.get(template.heading, template.title).split())
     return Document(
         title=title, markdown=f"# {escape_value(title)}\n\n{write_body(template.body, values).strip()}\n",
         language=template.language, template=template.name,

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from actors.documents.field_values import stands_in
 from actors.documents.fill import ask_for, fill
 from actors.documents.find_fields import find_fields
+from actors.documents.find_template import find_templates
 from actors.documents.template import Document, Template
 from actors.evidence.claims import Resolution
 from actors.legal.messages import AnswerQuestion, DocumentDrafted, FactsMissing
@@ -12,7 +13,6 @@ from actors.legal.output_schemas import FieldsDraft, FieldsRequest
 from actors.ports import Model, ModelRequest
 from actors.roster import AgentSpec
 from actors.text.catalogue import say
-from actors.text.normalize import casefold
 from actors.workflow.progress import StatusChanged
 from actors.workflow.reply_cache import ReplyCache
 from actors.workflow.user_input import Question, collect_values, join_texts
@@ -20,9 +20,6 @@ from bus import Actor, Context
 
 TEMPLATE = "document"
 """By this name it is asked which document is wanted."""
-SHARED = 2
-"""So many characters in a row, or words, a question has in common with the title of what it asks for."""
-
 CREATE = "create_document"
 SHARE = 0.5
 """Of the time that is left: what the making of a document may take."""
@@ -49,9 +46,11 @@ class Drafter(Actor[AnswerQuestion]):
 
     async def _draft(self, asked: AnswerQuestion, ctx: Context) -> Answer:
         text, given = join_texts(asked.text, asked.answers), collect_values(asked.answers)
-        template = choose_template(text, given.get(TEMPLATE, ""), asked.language, self._templates)
-        if template is None:
-            return FactsMissing(questions=(self._ask_which(asked.language),), advice=False)
+        chosen, named = given.get(TEMPLATE, ""), find_templates(text, self._templates)
+        fitting = [each for each in self._templates if chosen in (each.name, each.title)] or named.asked
+        if len(fitting) != 1:
+            return FactsMissing(questions=(self._ask_which(named.mentioned, asked.language),), advice=False)
+        (template,) = fitting
         known = {name: each.value for name, each in find_fields(template, text).items()} | given
         made, degraded = fill(template, known), asked.degraded
         if not isinstance(made, Document):
@@ -68,10 +67,12 @@ class Drafter(Actor[AnswerQuestion]):
             return DocumentDrafted(resolution=resolution, document=made, advice=True, degraded=degraded)
         return FactsMissing(questions=ask_for(template, made, known), advice=False)
 
-    def _ask_which(self, language: str) -> Question:
-        titles = [each.title for each in self._templates if each.language == language]
-        titles = titles or [each.title for each in self._templates]
-        return Question(TEMPLATE, say("legal_which_document", language), choices=tuple(titles))
+    def _ask_which(self, mentioned: Sequence[Template], language: str) -> Question:
+        """The person says which template it is, of those whose names came up first."""
+        fitting = [each for each in self._templates if each.language == language] or self._templates
+        titles = dict.fromkeys(each.title for each in (*mentioned, *fitting))
+        key = "legal_which_document" if mentioned else "legal_no_template"
+        return Question(TEMPLATE, say(key, language), choices=tuple(titles))
 
     async def _ask_model(
         self, template: Template, text: str, known: Mapping[str, str], asked: AnswerQuestion, ctx: Context
@@ -90,27 +91,3 @@ class Drafter(Actor[AnswerQuestion]):
             if each.name in fields and stands_in(each.value, each.quote, text)
         }
         return found, filled.degraded or asked.degraded
-
-
-def choose_template(text: str, named: str, language: str, templates: Sequence[Template]) -> Template | None:
-    """The template that was named, or whose title a text has most of; None where none stands out."""
-    if exact := next((each for each in templates if named and named in (each.title, each.name)), None):
-        return exact
-    fitting = [each for each in templates if each.language == language] or list(templates)
-    scores = sorted(((share_title(each.title, text), n) for n, each in enumerate(fitting)), reverse=True)
-    if not scores or scores[0][0] < SHARED or (len(scores) > 1 and scores[1][0] == scores[0][0]):
-        return None
-    return fitting[scores[0][1]]
-
-
-def share_title(title: str, text: str) -> int:
-    """The longest run of characters (words, where there are spaces) that a title and a text have in common."""
-    title, text = casefold(title), casefold(text)
-    if title.isascii():
-        words = title.replace("'", " ").split()
-        return SHARED * sum(word in text for word in words if len(word) > 1)
-    return max(
-        (end - start for start in range(len(title)) for end in range(start + 1, len(title) + 1)
-         if title[start:end] in text),
-        default=0,
-    )  # fmt: skip

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from actors.legal.drafter import Drafter, choose_template
+from actors.legal.drafter import Drafter
 from actors.legal.output_schemas import FieldsDraft, FilledField, IntentDraft
 from actors.workflow.outcome import Outcome
 from actors.workflow.user_input import AnswerRound, GivenAnswer
@@ -29,21 +29,6 @@ async def end(text: str, model: Model, *rounds: AnswerRound) -> Outcome:
         roles={"document_draft": lambda: Drafter(model, ROSTER["document_draft"], TEMPLATES, CREATE)},
     )  # fmt: skip
     return await stage.end()
-
-
-@pytest.mark.req("LG-12", "LG-13")
-@pytest.mark.parametrize(
-    ("text", "named", "title"),
-    [
-        (COMPLAINT, "", "民事起诉状"), ("帮我写个起诉状", "", "民事起诉状"),
-        ("写一份劳动仲裁申请书", "", "劳动仲裁申请书"),
-        ("请起草律师函催款", "", "律师函"), ("写一份文书", "律师函", "律师函"), ("写一份文书", "", None),
-    ],
-)  # fmt: skip
-def test_the_template_fits_what_is_asked_for(text: str, named: str, title: str | None) -> None:
-    found = choose_template(text, named, "zh", TEMPLATES)
-
-    assert (found.title if found else None) == title
 
 
 @pytest.mark.req("LG-12")

@@ -57,7 +57,8 @@ def test_a_template_that_ships_asks_for_what_is_missing_and_is_filled_with_it(na
     assert set(least.blanks) == {each.name for each in template.fields if not each.required}
     words = docx.Document(io.BytesIO(render(most, ".docx")))
     shown = "\n".join(each.text for each in words.paragraphs)
-    assert (words.paragraphs[0].text, "张三" in shown, "**" in shown) == (template.title, True, False)
+    heading = next((value_for(each) for each in template.fields if each.name == template.heading), template.title)
+    assert (words.paragraphs[0].text, "张三" in shown, "**" in shown) == (" ".join(heading.split()), True, False)
     assert render(most, ".md").decode() == most.markdown
 
 
@@ -143,6 +144,8 @@ def test_a_template_of_the_users_own_stands_beside_those_that_ship_or_in_the_pla
         ("---\nname", "name", 1, "the file must begin with ---"),
         ("title: Receipt\n", "", 2, "the key `title` is missing."),
         ("kind: letter\n", "kind: letter\nkid: x\n", 5, "there is no key 'kid'."),
+        ("kind: letter\n", "kind: letter\nheading: payee\n", 5, "there is no field 'payee'."),
+        ("kind: letter\n", "kind: letter\nnames: [a, '']\n", 5, "`names` must be a list of up to 20 names"),
         ("language: en", "language: english", 5, "`language` must be a code of two letters, such as zh."),
         ("kind: party", "kind: person", 9, "`kind` must be text, date, money, party or choice"),
         ("    labels: [Payer]", "    choices: [a]", 7, "`choices` belong to a field of the kind `choice`"),
