@@ -19,15 +19,22 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 class PortFailed(UserFacingError):
-    """The world did not do what was asked. The text is one sentence for the user, with what to do next."""
+    """The world did not do what was asked. The text says for whoever operates this what it was, and what to do next."""
+
+    code = "port_failed"
+    """What programs are told, and the key of the catalogue by which people are."""
 
 
 class ModelFailed(PortFailed):
     """No model could fill the answer."""
 
+    code = "model_failed"
+
 
 class BudgetSpent(ModelFailed):
     """The ticket's budget is used up; only a model that costs nothing may still answer."""
+
+    code = "budget_spent"
 
 
 class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -71,9 +78,9 @@ class Completion(msgspec.Struct, frozen=True, gc=False):
     judged: bool = False
     """The value was judged to answer the task: by a model that understands it, or by evidence well above noise."""
     degraded: str = ""
-    """Why a lesser model answered than the configured one; empty when it is the one."""
+    """Why a lesser model answered than the configured one, as a key of the catalogue; empty when it is the one."""
     partial: str = ""
-    """Which budget was used up before the configured model could answer; empty when none was."""
+    """The key that says which budget was used up before the configured model could answer; empty when none was."""
     skipped: tuple[str, ...] = ()
     """Tools that failed and were done without: keys of the catalogue, or words; `catalogue.say_name` tells both."""
     incomplete: tuple[Shortfall, ...] = ()

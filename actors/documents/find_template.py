@@ -1,8 +1,8 @@
 """
-Which template a request names: by its title or another name that it declares, and by nothing that only looks like one.
+Which template a request names: by its title or another name that it declares, and by nothing that looks like it.
 
-A name counts as what is asked for where a verb of writing or the beginning of a clause leads up to it, and nothing behind
-makes another document of it: `解除租赁合同的通知` asks for no lease. Whatever else is meant the person is asked.
+A name counts as what is asked for where a verb of writing or the beginning of a clause leads up to it, and nothing
+behind makes another document of it: `解除租赁合同的通知` asks for no lease. Of all else the person is asked.
 """
 
 import re
@@ -35,7 +35,9 @@ _BEHIND = re.compile(
     r"|which|that|about|now|today|of|regarding|since|für|an|gegen|schreiben|erstellen|verfassen)\b"
 )
 _HANGUL_BEFORE = re.compile(r"(?:^|[\s.,;:!?\"“(])$")
-_HANGUL_BEHIND = re.compile(r"$|[.,;:!?\n)\"”]|[을를이가은는도]?\s{0,3}(?:작성|써|쓰|만들|초안|부탁|필요|좀|하나|양식|서식)")
+_HANGUL_BEHIND = re.compile(
+    r"$|[.,;:!?\n)\"”]|[을를이가은는도]?\s{0,3}(?:작성|써|쓰|만들|초안|부탁|필요|좀|하나|양식|서식)"
+)
 
 
 class NamedTemplates(NamedTuple):

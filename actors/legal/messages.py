@@ -68,6 +68,7 @@ class QuestionClosed(Event, frozen=True, tag=TERMINATE):
     status: Status
     resolution: Resolution | None = None
     summary: str | None = None
+    detail: str | None = None
 
 
 class ClassifyQuestion(Request[QuestionClassified | SeveralFieldsFound], frozen=True):

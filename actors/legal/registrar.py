@@ -8,6 +8,7 @@ from actors.legal.messages import CloseQuestion, QuestionClosed
 from actors.ports import Tickets
 from actors.text.catalogue import say
 from actors.text.truncate import shorten
+from actors.workflow.outcome import Status
 from bus import Actor, Context
 
 NOTE_CHARACTERS = 200
@@ -33,20 +34,20 @@ class Registrar(Actor[CloseQuestion]):
 
 def close(message: CloseQuestion) -> QuestionClosed:
     """How a question ends: what was found, with a disclaimer below advice; cut short, with what there is by then."""
-    resolution = message.resolution
-    if message.reason != "completed":
-        return QuestionClosed(
-            status="cancelled" if message.reason == "cancelled" else "error",
-            summary=f"{message.reason}: {message.detail}",
-        )
-    if message.questions:
-        return QuestionClosed(status="needs_input", summary=message.questions[0].ask)
+    resolution, advice = message.resolution, message.advice
     if resolution is None and any(each.answer for each in message.opinions):
-        resolution = merge(message.opinions, message.language).resolution
-    if resolution is None:
-        return QuestionClosed(status="not_found", summary=message.detail or say("legal_nothing", message.language))
-    if message.advice:
+        resolution, advice = merge(message.opinions, message.language).resolution, True
+    if resolution is not None and advice:
         resolution = add_disclaimer(resolution, message.language)
+    if message.reason == "cancelled":
+        return QuestionClosed(status="cancelled", resolution=resolution, summary=message.detail)
+    if message.reason == "completed" and message.questions:
+        return QuestionClosed(status="needs_input", summary=message.questions[0].ask)
+    if message.reason != "completed" or resolution is None:
+        why = message.detail or say("legal_nothing", message.language)
+        why = f"{why} {say('legal_ask_lawyer', message.language)}"
+        status: Status = "not_found" if message.reason == "completed" else "error"
+        return QuestionClosed(status=status, resolution=resolution, summary=why, detail=why)
     named = say("joined_by", message.language).join(dict.fromkeys(each.title for each in resolution.citations))
     note = shorten(named or " ".join(resolution.text.split()), NOTE_CHARACTERS)
     return QuestionClosed(status=resolution.grade, resolution=resolution, summary=note)

@@ -151,7 +151,8 @@ class Specialist(Actor[AnswerQuestion]):
     ) -> OpinionGiven:  # fmt: skip
         skipped = (say_name(each, asked.language) for each in filled.skipped)
         if resolution is None and found.unavailable and not found.hits.passages:
-            raise PortFailed(say("legal_unread", asked.language, what=", ".join(found.unavailable)))
+            unread = say("legal_unread", asked.language, what=", ".join(found.unavailable))
+            raise PortFailed(unread, told=unread)
         document = filled.document if isinstance(filled.document, Document) else None
         incomplete = merge_shortfalls(found.hits.incomplete, name_sources(filled.incomplete, asked.language))
         nothing = found.why or say("legal_nothing", asked.language)

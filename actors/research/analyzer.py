@@ -29,6 +29,7 @@ from actors.research.synthesis import (
     goes_on,
     report_round,
 )
+from actors.text.catalogue import say_name
 from actors.text.keywords import keywords
 from actors.workflow.cancellation import run_until_stop
 from actors.workflow.progress import StageProgress
@@ -107,8 +108,9 @@ class Analyzer(Actor[AnalyzeSources]):
                 within = ctx.remaining_seconds() * READING_SHARE
                 held.append(await self._reading.passages(asked, message.pages, within=within))
             except PortFailed as error:
-                lacks = (Shortfall("cut_short", str(error)),)
-                held.append(tuple(SearchHits(abstain=str(error), incomplete=lacks) for _ in asked))
+                log.warning("passages.not_searched", reason=str(error))
+                told, lacks = say_name(error.code, message.language), (Shortfall("cut_short", str(error)),)
+                held.append(tuple(SearchHits(abstain=told, incomplete=lacks) for _ in asked))
 
         await run_until_stop(look(), ctx, within=ctx.remaining_seconds())
         found = held[0] if held else tuple(SearchHits.refuse(STOPPED) for _ in asked)
@@ -199,7 +201,7 @@ class Analyzer(Actor[AnalyzeSources]):
             try:
                 held.append(await self._model.fill(Landscape, task, within=ctx.remaining_seconds() * LANDSCAPE_SHARE))
             except PortFailed as error:
-                spent = str(error) if isinstance(error, BudgetSpent) else ""
+                spent = error.code if isinstance(error, BudgetSpent) else ""
                 log.warning("landscape.failed", reason=str(error))
 
         await run_until_stop(fill(), ctx, within=ctx.remaining_seconds() * LANDSCAPE_SHARE)

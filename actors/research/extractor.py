@@ -87,7 +87,7 @@ def _keys(missed: Iterable[FailedSource]) -> set[str]:
 
 
 def _partial(missed: Iterable[FailedSource]) -> str:
-    return next((each.detail for each in missed if each.reason == "budget"), "")
+    return "pages_spent" if any(each.reason == "budget" for each in missed) else ""
 
 
 def _place(page: Page, chosen: list[SearchResult]) -> int:

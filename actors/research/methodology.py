@@ -5,7 +5,7 @@ import re
 from actors.evidence.shortfalls import explain_shortfalls
 from actors.reporting.citations import CitationIndex
 from actors.research.messages import CloseResearch
-from actors.text.catalogue import say, say_count
+from actors.text.catalogue import say, say_count, say_name
 from actors.text.truncate import shorten
 from actors.workflow.outcome import EndReason, explain_end
 from actors.workflow.tables import MAX_HANDOFFS
@@ -29,7 +29,7 @@ def is_product_question(text: str) -> bool:
 
 def ended_early(case: CloseResearch) -> str:
     """Why less was done than ordered; empty when all was."""
-    reasons = [case.partial]
+    reasons = [say_name(case.partial, case.language)]
     if case.reason != "completed":
         known = (explain_end(each, case.language, MAX_HANDOFFS) for each in EndReason if each == case.reason)
         reasons.insert(0, case.detail or next(known, "") or say("ended_early", case.language))
@@ -62,7 +62,7 @@ def notes(case: CloseResearch, register: CitationIndex) -> tuple[str, ...]:
         made if register.citations else "",
         say("read_twice" if case.is_complete else "not_read_twice", language) if register.has_paraphrase else "",
         say_count("left_out", language, out) if out else "",
-        _sentence(say("lesser_model", language, why=case.degraded)) if case.degraded else "",
+        say_name(case.degraded, language),
         explain_shortfalls("search_incomplete", lacks, language) if lacks else "",
         *(_sentence(say("unavailable", language, what=each)) for each in case.unavailable if each not in told),
     ]  # fmt: skip

@@ -1,5 +1,7 @@
 """Planner: says what must be answered and what to search for, before anything is searched."""
 
+import structlog
+
 from actors.evidence.grounding import Shown, presumes
 from actors.ports import BudgetSpent, Model, ModelRequest, PortFailed
 from actors.research.messages import MakePlan, PlanMade
@@ -9,6 +11,8 @@ from actors.research.planning import broader, draft_plan, limit_plan
 from actors.text.keywords import terms
 from actors.workflow.progress import RoundBegan, StageProgress
 from bus import Actor, Context
+
+log = structlog.get_logger()
 
 SHARE = 0.8
 """Of the time that is left: what a model may take before the plan is made by rules."""
@@ -52,7 +56,8 @@ class Planner(Actor[MakePlan]):
         try:
             filled = await self._model.fill(PlanDraft, task, within=ctx.remaining_seconds() * SHARE)
         except PortFailed as error:
-            return draft_plan(asked), str(error), str(error) if isinstance(error, BudgetSpent) else ""
+            log.warning("plan.failed", reason=str(error))
+            return draft_plan(asked), error.code, error.code if isinstance(error, BudgetSpent) else ""
         draft: PlanDraft = filled.value
         return draft, filled.degraded, filled.partial
 

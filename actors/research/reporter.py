@@ -4,6 +4,7 @@ import asyncio
 from typing import Literal
 
 import msgspec
+import structlog
 
 from actors.drafting.checking import DraftChecker
 from actors.evidence.claims import Resolution
@@ -21,11 +22,13 @@ from actors.research.learnings import CLAIMS, find_fault
 from actors.research.messages import CloseResearch, ResearchClosed
 from actors.research.models import Analysis
 from actors.research.output_schemas import Overview, OverviewRequest
-from actors.text.catalogue import say
+from actors.text.catalogue import say, say_name
 from actors.text.source_text import flat
 from actors.text.truncate import shorten
 from actors.workflow.outcome import Status
 from bus import Actor, Context
+
+log = structlog.get_logger()
 
 SUMMARY_CHARACTERS = 500
 MODEL_SHARE = 0.6
@@ -75,15 +78,16 @@ class Reporter(Actor[CloseResearch]):
             try:
                 filled = await self._overview(message, ctx)
             except (PortFailed, TimeoutError) as error:
-                why = str(error) or say("took_too_long", message.language)
+                log.warning("overview.failed", reason=str(error))
+                why = say_name(error.code if isinstance(error, PortFailed) else "took_too_long", message.language)
                 remark = say("no_overview", message.language, why=why)
-                spent = str(error) if isinstance(error, BudgetSpent) else ""
+                spent = error.code if isinstance(error, BudgetSpent) else ""
             else:
                 overview, checked = check_overview(filled, message)
                 if checked:
                     self._trace.note(AnswerStep(ctx.address, "overview", checked))
                 judged = filled.judged and not filled.degraded
-                remark = "" if filled.degraded == message.degraded else filled.degraded
+                remark = "" if filled.degraded == message.degraded else say_name(filled.degraded, message.language)
                 spent = filled.partial
         message = msgspec.structs.replace(message, partial=message.partial or spent)
         register = await _check(message)

@@ -134,8 +134,8 @@ def _fill(answer: Completion | PortFailed | None, findings: SearchHits) -> Compl
     if isinstance(answer, Completion):
         return answer
     if findings.abstain:
-        return Completion(Answer(), degraded=str(answer or ""))
-    return Completion(Answer(list_places(findings.passages)), findings.passages, degraded=str(answer or ""))
+        return Completion(Answer(), degraded=answer.code if answer else "")
+    return Completion(Answer(list_places(findings.passages)), findings.passages, degraded=answer.code if answer else "")
 
 
 def _why_partial(answer: Completion | PortFailed | None, language: str) -> str:
@@ -145,7 +145,7 @@ def _why_partial(answer: Completion | PortFailed | None, language: str) -> str:
     if isinstance(answer, Completion):
         return answer.partial
     failed = isinstance(answer, ModelFailed) and not isinstance(answer, BudgetSpent)
-    return "" if failed else str(answer)
+    return "" if failed else answer.code
 
 
 def _open(

@@ -146,7 +146,8 @@ def _hear(flow: Workflow, run: Run, opened: PendingHandoff, event: Event, elapse
     if kind is Handover and event.to in step.peers:  # type: ignore[attr-defined] # told by `kind`, which is cheaper
         return _hand_over(flow, run, step, opened, event, elapsed)  # type: ignore[arg-type]
     if kind is Failed:
-        return ask_again(flow, run, opened, elapsed, EndReason.STEP_FAILED, brief(event.error))  # type: ignore[attr-defined]
+        what, told = brief(event.error), brief(event.told)  # type: ignore[attr-defined]
+        return ask_again(flow, run, opened, elapsed, EndReason.STEP_FAILED, what, told)
     to = step.then.get(kind)
     if to == flow.final and opened.role == flow.terminator:
         return _terminate(flow, run, event, EndReason.COMPLETED, opened.role)

@@ -120,6 +120,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     incomplete: tuple[Shortfall, ...] = ()
     """What the searches behind it lacked: "not found" is no fact then."""
     degraded: str = ""
+    """Why a lesser model answered than the configured one: a code, which the catalogue has a sentence for."""
     spent: Spent = Spent()
     refused: int = 0
     """Messages that were not accepted."""

@@ -5,13 +5,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from actors.text.catalogue import say
 from actors.workflow.loops import repeating_pattern
 from actors.workflow.outcome import EndReason, Handoff, explain_end, marker
 from actors.workflow.tables import (
     CLOSING_SECONDS,
     ORCHESTRATOR,
     REFUSED,
-    Case,
     FanOut,
     MemberResult,
     PendingHandoff,
@@ -21,14 +21,8 @@ from actors.workflow.tables import (
     Step,
     Workflow,
 )
-from actors.workflow.verdicts import HandOff, HandoffWarning, Terminate, Transition, Wait
+from actors.workflow.verdicts import HandOff, HandoffWarning, Terminate, Transition, Verdict, Wait
 from bus import Request
-
-FAILURES = {
-    EndReason.STEP_TIMED_OUT: "The agent {} did not answer in time.",
-    EndReason.ANSWERS_REFUSED: "The agent {} gave no valid answer.",
-}
-"""What a person reads about an agent that was asked in vain."""
 
 REASON_CHARACTERS = 500
 TO_CLOSE = 3
@@ -40,13 +34,20 @@ def brief(text: str) -> str:
     return text if len(text) <= REASON_CHARACTERS else text[: REASON_CHARACTERS - 1] + "…"
 
 
-def close(flow: Workflow, run: Run, why: EndReason, elapsed: float, detail: str = "") -> Transition:
-    """Stop working and let the terminator put the case in order; asked twice, end without it."""
+def close(
+    flow: Workflow, run: Run, why: EndReason, elapsed: float, detail: str = "",
+    warnings: tuple[HandoffWarning, ...] = (),
+) -> Transition:  # fmt: skip
+    """
+    Stop working and let the terminator put the case in order; asked twice, end without it.
+
+    :param detail: what a person reads of it; empty: what is said of such an end.
+    """
     if run.breach:
         return replace(run, state=flow.final, open=()), Terminate(run.breach, "")
     told = detail or explain_end(why, run.case.language, flow.max_handoffs)
     case: Any = replace(run.case, reason=str(why), detail=told)
-    warnings = _warn_twice(run.handoffs, flow.terminator)
+    warnings += _warn_twice(run.handoffs, flow.terminator)
     handoffs = (*run.handoffs, Handoff(ORCHESTRATOR, flow.terminator, why, elapsed))
     opened = PendingHandoff(len(handoffs), flow.terminator, elapsed + CLOSING_SECONDS)
     run = replace(run, case=case, breach=why, handoffs=handoffs, open=(opened,))
@@ -54,12 +55,12 @@ def close(flow: Workflow, run: Run, why: EndReason, elapsed: float, detail: str 
 
 
 def loop(
-    flow: Workflow, run: Run, pattern: tuple[tuple[str, str], ...], elapsed: float, failure: str = ""
-) -> Transition:
+    flow: Workflow, run: Run, pattern: tuple[tuple[str, str], ...], elapsed: float,
+    warnings: tuple[HandoffWarning, ...] = (),
+) -> Transition:  # fmt: skip
     """Close a run that goes in a circle: its next handoff would be the end of the third round."""
-    detail = "The same handoffs came three times in a row: " + ", ".join(f"{a} to {b}" for a, b in pattern) + "."
-    detail += f" Last failure: {failure}" if failure else ""
-    return close(flow, replace(run, loop=pattern), EndReason.LOOP_DETECTED, elapsed, detail)
+    detail = say("end_loop_of", run.case.language, pattern=", ".join(f"{a} → {b}" for a, b in pattern))
+    return close(flow, replace(run, loop=pattern), EndReason.LOOP_DETECTED, elapsed, detail, warnings)
 
 
 def proceed(flow: Workflow, run: Run, to: str | RetryStage, elapsed: float) -> Transition:
@@ -127,43 +128,46 @@ def _warn_twice(handoffs: tuple[Handoff, ...], target: str) -> tuple[HandoffWarn
     return ()
 
 
+def _add_warnings(verdict: Verdict, warnings: tuple[HandoffWarning, ...]) -> Verdict:
+    """What led to a handoff is told before what is said of it."""
+    return replace(verdict, warnings=warnings + verdict.warnings) if isinstance(verdict, HandOff) else verdict
+
+
 def _warn_about_name(name: str, what: str) -> tuple[HandoffWarning, ...]:
     return (HandoffWarning("pick.unknown", brief(name), what),)
 
 
 def ask_again(
-    flow: Workflow, run: Run, opened: PendingHandoff, elapsed: float, why: EndReason, what: str
+    flow: Workflow, run: Run, opened: PendingHandoff, elapsed: float, why: EndReason, what: str, told: str = ""
 ) -> Transition:
     """
     Take control back from an agent and ask it once more, within its tries.
 
-    :param what: what happened, for the log; where the agent itself said what failed, for the user too.
+    :param what: what happened, for the log.
+    :param told: what a person reads of it, where the agent said so.
     """
-    detail = FAILURES[why].format(opened.role) if why in FAILURES else what
+    failed = (HandoffWarning("step.failed", opened.role, what),)
     step = flow.steps[run.state]
     assert isinstance(step, Step)  # noqa: S101 - see `ask_member_again`
     if run.cancelling:
-        return close(flow, run, EndReason.CANCELLED, elapsed, detail)
+        return close(flow, run, EndReason.CANCELLED, elapsed, warnings=failed)
     if elapsed >= flow.max_seconds:
-        return close(flow, run, EndReason.TIMED_OUT, elapsed, detail)
+        return close(flow, run, EndReason.TIMED_OUT, elapsed, warnings=failed)
     spent = opened.retries >= flow.limits_of(step, opened.role).retries
     if spent and not step.on_failed:
-        return close(flow, run, why, elapsed, detail)
+        return close(flow, run, why, elapsed, told, failed)
     if len(run.handoffs) >= flow.max_handoffs:
-        return close(flow, run, EndReason.MAX_HANDOFFS_EXCEEDED, elapsed)
+        return close(flow, run, EndReason.MAX_HANDOFFS_EXCEEDED, elapsed, warnings=failed)
     if spent:
         handoffs = (*run.handoffs, Handoff(opened.role, ORCHESTRATOR, why, elapsed))
-        return enter(flow, replace(run, handoffs=handoffs, case=_tell_failure(run, detail)), step.on_failed, elapsed)
+        case: Any = replace(run.case, detail=told or explain_end(why, run.case.language, flow.max_handoffs))
+        run, verdict = enter(flow, replace(run, handoffs=handoffs, case=case), step.on_failed, elapsed)
+        return run, _add_warnings(verdict, failed)
     if pattern := _asking_loop(flow, run, opened.role):
-        return loop(flow, run, pattern, elapsed, detail)
+        return loop(flow, run, pattern, elapsed, failed)
     run = replace(run, handoffs=(*run.handoffs, Handoff(opened.role, ORCHESTRATOR, why, elapsed)))
     handoff = Handoff(ORCHESTRATOR, opened.role, run.state, elapsed)
     return hand(flow, run, step, handoff, again=_again(opened, why, what), warnings=_warn_again(opened, what))
-
-
-def _tell_failure(run: Run, detail: str) -> Case:
-    case: Case = replace(run.case, detail=detail)
-    return case
 
 
 def ask_member_again(
@@ -228,9 +232,7 @@ def _fan_out(flow: Workflow, run: Run, state: str, step: FanOut, elapsed: float)
     run = replace(run, case=replace(run.case, **{step.into: ()}))
     if not team:
         run, verdict = enter(flow, run, step.on_none, elapsed)
-        if isinstance(verdict, HandOff):
-            verdict = replace(verdict, warnings=warnings + verdict.warnings)
-        return run, verdict
+        return run, _add_warnings(verdict, warnings)
     numbers = tuple(range(len(run.handoffs) + 1, len(run.handoffs) + len(team) + 1))
     warnings += _warn_twice(run.handoffs, team[0])
     handoffs = (*run.handoffs, *(Handoff(ORCHESTRATOR, role, state, elapsed) for role in team))

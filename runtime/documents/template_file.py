@@ -84,7 +84,9 @@ def read_template(file: Path) -> Template:
     fields = _read_fields(reader, root, given)
     names = [each.name for each in fields]
     if table.heading not in {"", *names}:
-        raise reader.refuse(keys["heading"], f"there is no field {display(table.heading)}. {nearest(table.heading, names)}")
+        raise reader.refuse(
+            keys["heading"], f"there is no field {display(table.heading)}. {nearest(table.heading, names)}"
+        )
     above = next((n for n, line in enumerate(lines) if line.strip()), len(lines))
     try:
         body = "\n".join(lines[above:]).strip() + "\n"

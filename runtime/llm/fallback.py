@@ -1,4 +1,4 @@
-"""When the configured model fails, a lesser one answers in the time that is left, and says so."""
+"""When the configured model fails, a lesser one answers in the time that is left and says so; the log says why."""
 
 from typing import TypeVar
 
@@ -16,6 +16,8 @@ T = TypeVar("T", bound=msgspec.Struct)
 SHARE = 0.25
 SHARE_SECONDS = 5.0
 """The fallback is left a quarter of the time, at most this much."""
+TOO_SLOW = "model_slow"
+"""Why a lesser model answers, where the other one was silent; else what failed has a code."""
 GRACE = 0.2
 """The share of that in which a model may still say itself that its time is up, and why."""
 
@@ -34,21 +36,20 @@ class Fallback:
         """As `ports.Model`. A spent budget is answered by the lesser model too: it costs nothing."""
         if task.quotes_only:
             filled = await self._lesser.fill(shape, task, within=within)
-            return msgspec.structs.replace(filled, degraded="The configured model came to no answer; this quotes.")
+            return msgspec.structs.replace(filled, degraded=ModelFailed.code)
         until = self._clock.time() + within
         left = min(SHARE_SECONDS, within * SHARE)
         share = within - left
-        deadline, spent = Deadline(self._clock, share + GRACE * left), ""
+        deadline = Deadline(self._clock, share + GRACE * left)
         try:
             async with deadline:
                 return await self._primary.fill(shape, task, within=share)
         except TimeoutError:
             if not deadline.has_expired:
                 raise
-            why = "The model did not answer in time."
+            code, why = TOO_SLOW, "The model did not answer in time."
         except ModelFailed as error:
-            why = str(error)
-            spent = why if isinstance(error, BudgetSpent) else ""
+            code, why = error.code, str(error)
         log.warning("model.degraded", agent=task.agent, reason=why)
         filled = await self._lesser.fill(shape, task, within=max(0.0, until - self._clock.time()))
-        return msgspec.structs.replace(filled, degraded=f"Answered without the configured model. {why}", partial=spent)
+        return msgspec.structs.replace(filled, degraded=code, partial=code if code == BudgetSpent.code else "")

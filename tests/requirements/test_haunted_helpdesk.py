@@ -392,9 +392,9 @@ def test_hd_3_4_a_loop_sets_the_tickets_status_to_error_with_details(desk: Desk)
     for said in (outcome, desk.shell("status", outcome["ticket"], "--json").json["outcome"]):
         assert said["status"] == "error"
         assert said["loop"] == [["worker", "network"], ["network", "worker"]]
-        assert "three times in a row: worker to network, network to worker" in said["detail"]
+        assert "in a circle: worker → network, network → worker" in said["detail"]
     assert desk.closed() == [
-        ("error", "loop_detected: The same handoffs came three times in a row: worker to network, network to worker.")
+        ("error", "loop_detected: The agents passed the task on in a circle: worker → network, network → worker.")
     ]
 
 

@@ -169,10 +169,11 @@ async def test_pr_23_an_agent_over_five_minutes_is_stopped_and_asked_again_as_co
     assert seen == ["asked", "stopped"] * 3
     assert [each.reason for each in outcome.handoffs].count("step_timed_out") == 3
     assert (outcome.status, outcome.why) == ("error", EndReason.STEP_TIMED_OUT)
-    assert outcome.detail == f"The agent {role} did not answer in time."
+    assert outcome.detail == "An agent did not answer in time. Please try again later."
+    assert [line["target"] for line in lines if line["event"] == "step.failed"] == [role]
     assert [line["log_level"] for line in lines if "did not answer in time" in line.get("reason", "")] == [
         "warning"
-    ] * 2
+    ] * 3
     assert outcome.seconds == 300.0
     assert outcome.resolution is not None  # what was found so far
     assert failures(lines) == [("R-1", "T-1", "step_timed_out", outcome.detail)]
@@ -194,7 +195,7 @@ async def test_pr_24_a_research_whose_time_is_over_is_logged_as_failed_and_its_u
         outcome = await inquiry.end()
 
     assert (outcome.status, outcome.why) == ("error", EndReason.TIMED_OUT)
-    assert failures(lines) == [("R-1", "T-1", "timed_out", "The time for this run was over.")]
+    assert failures(lines) == [("R-1", "T-1", "timed_out", "The time for this run was over. Please try again later.")]
     assert outcome.detail in " ".join(line.text for line in describe(outcome))
     assert exit_status(outcome) == Exit.LIMIT
 

@@ -189,7 +189,7 @@ async def test_a_terminator_that_asks_nothing_that_can_be_answered_has_failed(tm
         _, outcome = await submit(service, Ticket(text="nonsense", workflow="rental"))
 
     assert (outcome.status, outcome.why, outcome.questions) == ("error", EndReason.ANSWERS_REFUSED, ())
-    assert outcome.detail == "An agent gave no valid answer."
+    assert outcome.detail == "An agent gave no valid answer. Please try again later."
 
 
 async def test_a_ticket_that_does_not_wait_is_refused_before_anything_is_kept(tmp_path: Path) -> None:

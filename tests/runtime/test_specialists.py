@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from structlog.testing import capture_logs
 
 from actors.drafting.drafts import Draft, HandoverRequest
 from actors.evidence.passages import SearchHits
 from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, DraftRequest, Summary
 from actors.ports import Completion, ModelRequest
-from actors.workflow.outcome import EndReason, Outcome, Spent
+from actors.workflow.outcome import EndReason, Outcome, Spent, explain_end
 from actors.workflow.tables import MAX_HANDOFFS
 from actors.workflow.verify import verify
 from runtime.families import extractive
@@ -220,7 +221,7 @@ async def test_its_limits_are_kept(tmp_path: Path, limits: dict[str, AgentSettin
         outcome = await run(node)
 
     assert outcome.why is EndReason.STEP_TIMED_OUT
-    assert "printing" in outcome.detail
+    assert outcome.detail == explain_end(EndReason.STEP_TIMED_OUT, "en", MAX_HANDOFFS)
     assert seconds <= outcome.seconds < seconds + 2.0
     assert targets(outcome).count("printing") == 1, "its file says that it is not asked again"
 
@@ -254,10 +255,12 @@ async def test_a_ticket_of_a_specialist_that_is_gone_goes_to_the_common_worker(t
 async def test_a_specialist_that_is_gone_and_had_answered_already_ends_the_run_in_a_sentence(tmp_path: Path) -> None:
     await leave(tmp_path, Hangs("printing", fails=True), PRINTING.replace("retries: 0", "retries: 1"))
 
-    outcome = await resume(tmp_path)
+    with capture_logs() as lines:
+        outcome = await resume(tmp_path)
 
     assert (outcome.status, outcome.why, outcome.by) == ("error", EndReason.STEP_FAILED, "ticketing")
-    assert "printing" in outcome.detail
+    assert outcome.detail == explain_end(EndReason.STEP_FAILED, "en", MAX_HANDOFFS)
+    assert [each["target"] for each in lines if each["event"] == "step.failed"] == ["printing"]
 
 
 async def test_what_a_specialist_answered_stays_when_it_is_gone(tmp_path: Path) -> None:

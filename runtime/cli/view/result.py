@@ -8,7 +8,7 @@ from urllib.parse import quote
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.places import name_place
 from actors.reporting.report import Report
-from actors.text.catalogue import every_form, say, say_count, say_step
+from actors.text.catalogue import every_form, say, say_count, say_name, say_step
 from actors.text.normalize import sanitize_markdown, unescape_markdown
 from actors.text.truncate import shorten
 from actors.workflow.outcome import EndReason, Handoff, Outcome, explain_incomplete, say_headline
@@ -87,7 +87,7 @@ def lines(
     yield Line(headline, style)
     whole = " ".join(outcome.resolution.text.split()) if outcome.resolution else ""
     summed_up = SUMMARIZER in {each.source for each in outcome.handoffs}
-    if outcome.summary not in {"", whole} and not verbose and not summed_up:
+    if outcome.summary not in {"", whole, outcome.detail} and not verbose and not summed_up:
         yield Line(unescape_markdown(outcome.summary))  # nobody summed up: it says whose answer it is
     yield from _besides(outcome)
     yield from describe_questions(outcome)
@@ -107,8 +107,7 @@ def _describe_report(outcome: Outcome, report: Report | None, *, named: bool) ->
         yield Line(say(f"report_{outcome.status}", language), REPORT_HEADLINES[outcome.status])
     else:
         yield Line(say_headline(outcome, language), HEADLINES[outcome.status])
-    failed = {each.place: each.detail for each in report.missed if each.reason == "source_failed"} if report else {}
-    yield from _besides(outcome, failed)
+    yield from _besides(outcome)
     yield from describe_questions(outcome)
     yield from ending(outcome, named=named)
     ticket = safe(outcome.ticket)
@@ -119,20 +118,16 @@ def _describe_report(outcome: Outcome, report: Report | None, *, named: bool) ->
         yield Line(say("as_a_page", language, command=page), "faint")
 
 
-def _besides(outcome: Outcome, failed: Mapping[str, str] = MappingProxyType({})) -> Iterator[Line]:
-    """
-    What was not as it should be.
-
-    :param failed: what else is known of that which was unavailable.
-    """
+def _besides(outcome: Outcome) -> Iterator[Line]:
+    """What was not as it should be."""
     if outcome.detail and outcome.detail not in every_form("end_cancelled"):
         yield Line(unescape_markdown(outcome.detail))
     if outcome.degraded:
-        yield Line(outcome.degraded, "poor")
+        yield Line(say_name(outcome.degraded, outcome.language), "poor")
     if lacks := explain_incomplete(outcome, outcome.language):
         yield Line(lacks, "poor")
     for missing in outcome.unavailable:
-        yield Line(failed.get(missing) or say("unavailable", outcome.language, what=missing), "poor")
+        yield Line(say("unavailable", outcome.language, what=missing), "poor")
 
 
 def _describe_answer(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from actors.text.catalogue import html_language, say, say_count, say_step
+from actors.text.catalogue import html_language, say, say_count, say_name, say_step
 from runtime.user_text import spell_out
 
 LANGUAGES = {"en": "English", "zh": "中文", "ko": "한국어"}
@@ -43,6 +43,10 @@ class Texts:
     def say(self, key: str, **values: object) -> str:
         """A sentence of the catalogue that answers are written with."""
         return say(key, self.language, **values)
+
+    def say_code(self, code: str) -> str:
+        """What a code of an outcome means."""
+        return say_name(code, self.language)
 
     def say_count(self, key: str, count: int) -> str:
         """The same of a sentence with a count."""

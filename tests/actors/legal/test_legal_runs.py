@@ -311,5 +311,6 @@ async def test_nothing_found_by_a_search_that_was_not_complete_is_looked_for_onc
     outcome = await end(DISMISSED, model=Model(IntentDraft=IntentDraft("legal_consultation", (), 0.9)), source=source)
 
     assert (outcome.status, outcome.incomplete, len(source.asked)) == ("not_found", lacks, 2)
-    assert outcome.detail == explain_shortfalls("nothing_found_yet", lacks, "zh")
+    lawyer = say("legal_ask_lawyer", "zh")
+    assert outcome.detail == f"{explain_shortfalls('nothing_found_yet', lacks, 'zh')} {lawyer}"
     assert say("legal_nothing", "zh") not in outcome.detail

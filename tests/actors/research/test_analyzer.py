@@ -16,6 +16,7 @@ from actors.research.analyzer import Analyzer
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
 from actors.research.models import Plan, ResearchOptions, Section
 from actors.research.output_schemas import Answer, AnswerRequest, Landscape, LandscapeRequest
+from actors.text.catalogue import say
 from actors.workflow.progress import StageProgress
 from runtime.families import extractive
 from tests.actors.research.test_extractor import Turn
@@ -109,19 +110,19 @@ async def test_a_model_that_fails_for_one_question_leaves_the_others() -> None:
 
     event = await analyze(Scripted({Answer: answer}))
     assert said(event)[:1] == [TEXT], "the words of the sources stand in for the model"
-    assert event.degraded == "It is down."
+    assert event.degraded == ModelFailed.code
     assert event.partial == ""
 
 
 async def test_a_spent_budget_makes_the_analysis_partial_and_says_so() -> None:
     event = await analyze(Scripted({Answer: BudgetSpent("The budget of tokens is used up.")}))
-    assert event.partial == "The budget of tokens is used up."
+    assert event.partial == BudgetSpent.code
     assert TEXT in said(event)
 
 
 async def test_passages_that_cannot_be_searched_are_said() -> None:
     event = await analyze(extractive(), reading=Finds(error=PortFailed("The index is damaged.")))
-    assert [each.note for each in event.sections] == ["The index is damaged."] * 2
+    assert [each.note for each in event.sections] == [say("port_failed", "en")] * 2
 
 
 @pytest.mark.req("DR-5")

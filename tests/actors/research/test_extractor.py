@@ -9,6 +9,7 @@ from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.research.extractor import Extractor, candidates
 from actors.research.messages import ExtractionCompleted, ExtractionFellShort, ReadSources
 from actors.research.models import Plan, ResearchOptions
+from actors.text.catalogue import say
 from actors.workflow.progress import StageProgress
 from tests.clock import settle
 from tests.inquiry import WEB, Reads
@@ -103,7 +104,7 @@ async def test_a_spent_budget_makes_the_research_partial_and_nothing_is_tried_an
     said = await read(Poor(), order(plan=Plan(("What?",), ("halyard cache",), ("web",), least_pages=2)))
 
     assert isinstance(said, ExtractionCompleted)
-    assert said.partial == "The budget of 1 pages is used up."
+    assert say(said.partial, "en").startswith("What may be spent on reading")
     assert len(said.pages) == 1
 
 

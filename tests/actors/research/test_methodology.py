@@ -53,12 +53,12 @@ def test_a_research_that_was_cut_short_says_why() -> None:
 
 
 def test_the_notes_say_how_it_was_made() -> None:
-    report = compose(c.case(degraded="the server did not answer", unavailable=("tavily",)))
+    report = compose(c.case(degraded="model_failed", unavailable=("tavily",)))
 
     assert report.notes[0] == "2 rounds of at most 2; 5 pages read, 2 not obtained."
     assert "A model reworded some sentences" in report.notes[1]
     assert report.notes[2] == "Not every answer was found to stand in a second reading beside its source."
-    assert report.notes[3:] == ("A lesser model answered: the server did not answer.", "Unavailable: tavily.")
+    assert report.notes[3:] == (say("model_failed", "en"), "Unavailable: tavily.")
 
 
 def test_a_report_of_quotes_says_that_it_is_one() -> None:

@@ -16,6 +16,7 @@ from actors.research.messages import CloseResearch, ResearchClosed
 from actors.research.models import ResearchOptions, Section
 from actors.research.output_schemas import Overview
 from actors.research.reporter import SUMMARY_CHARACTERS, Reporter
+from actors.text.catalogue import say
 from actors.workflow.outcome import EndReason
 from runtime.agent_folder import load_roster
 from runtime.families import extractive
@@ -129,12 +130,13 @@ async def test_a_claim_that_does_not_stand_is_not_told(text: str, quote: str) ->
 
 
 @pytest.mark.parametrize("error", [ModelFailed("The server is down."), BudgetSpent("The budget is used up.")])
-async def test_when_no_model_answers_the_analysis_has_the_overview_and_the_report_says_why(error: Exception) -> None:
+async def test_when_no_model_answers_the_analysis_has_the_overview_and_the_report_says_why(error: ModelFailed) -> None:
     closed = await close(c.case(), Writes(error=error))
 
     assert overview(closed) == [c.REWORDED.text]
     assert closed.report is not None
-    assert f"No model wrote the overview: {error}" in closed.report.notes
+    assert f"No model wrote the overview: {say(error.code, 'en')}" in closed.report.notes
+    assert str(error) not in " ".join(closed.report.notes), "that is for the log"
 
 
 async def test_a_model_that_does_not_keep_to_its_time_is_left_and_the_report_is_written() -> None:

@@ -11,7 +11,7 @@ from actors.helpdesk import messages as m
 from actors.helpdesk.workflow import State
 from actors.ports import Recall
 from actors.workflow.advance import advance, begin, next_due, put
-from actors.workflow.outcome import EndReason, Handoff
+from actors.workflow.outcome import EndReason, Handoff, explain_end
 from actors.workflow.tables import (
     CLOSING_SECONDS,
     MAX_RESUMES,
@@ -27,7 +27,7 @@ from actors.workflow.tables import (
     TimeUp,
 )
 from actors.workflow.transitions import make_request
-from actors.workflow.verdicts import HandOff, Refuse, Terminate, Wait
+from actors.workflow.verdicts import HandOff, HandoffWarning, Refuse, Terminate, Wait
 from bus import Failed
 from tests.fakes import CASE, HELPDESK, OBTAINED, RESOLUTION
 
@@ -133,7 +133,9 @@ def test_a_handoff_that_cannot_be_delivered_is_a_failure_of_its_target() -> None
     gone = NotDelivered(handoff=verdict.numbers[0], error="nobody is called 'worker'")
     run, verdict = advance(HELPDESK, run, gone, sender=ORCHESTRATOR, number=0, elapsed=1.0)
 
-    assert (run.breach, run.case.detail) == (EndReason.STEP_FAILED, "nobody is called 'worker'")
+    assert (run.breach, run.case.detail) == (EndReason.STEP_FAILED, explain_end(EndReason.STEP_FAILED, "", 20))
+    assert isinstance(verdict, HandOff)
+    assert verdict.warnings[0] == HandoffWarning("step.failed", "worker", "nobody is called 'worker'")
     gone = NotDelivered(handoff=99, error="?")
     assert advance(HELPDESK, run, gone, sender="", number=0, elapsed=1.0) == (run, Refuse("handoff 99 is not in force"))
 
@@ -188,10 +190,11 @@ def test_what_an_agent_says_at_length_is_kept_short_in_the_handoffs() -> None:
     run, _ = advance(HELPDESK, run, long, sender="worker", number=6, elapsed=1.0)
 
     assert len(run.handoffs[-1].reason) == 500
-    failed = Failed(request="", error="x" * 10_000)
+    failed = Failed(request="", error="x" * 10_000, told="y" * 10_000)
     run, _ = advance(HELPDESK, run, failed, sender="network", number=len(run.handoffs), elapsed=1.0)
-    run, _ = advance(HELPDESK, run, failed, sender="network", number=len(run.handoffs), elapsed=1.0)
-    assert len(run.case.detail) == 500
+    run, verdict = advance(HELPDESK, run, failed, sender="network", number=len(run.handoffs), elapsed=1.0)
+    assert isinstance(verdict, HandOff)
+    assert (len(run.case.detail), len(verdict.warnings[0].reason)) == (500, 500)
 
 
 def test_a_step_that_picks_its_first_agent_takes_only_one_of_its_peers() -> None:

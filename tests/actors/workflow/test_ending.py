@@ -15,7 +15,7 @@ from actors.evidence.passages import SearchHits
 from actors.helpdesk import messages as m
 from actors.helpdesk.output_schemas import Summary
 from actors.ports import Completion, ModelFailed, Recall
-from actors.workflow.outcome import EndReason, RunEnded
+from actors.workflow.outcome import EndReason, RunEnded, explain_end
 from actors.workflow.tables import (
     CLOSING_SECONDS,
     ORCHESTRATOR,
@@ -118,8 +118,8 @@ async def test_agents_that_hand_over_in_a_circle_of_any_period_are_a_loop(period
     assert len(outcome.loop) == period
     status, note = stage.tickets.rows["T-1"]
     assert status == "error"
-    assert note.startswith("loop_detected: The same handoffs came three times in a row: ")
-    assert all(f"{source} to {target}" in note for source, target in outcome.loop)
+    assert note.startswith("loop_detected: The agents passed the task on in a circle: ")
+    assert all(f"{source} → {target}" in note for source, target in outcome.loop)
 
 
 @pytest.mark.req("HD-3.1", "HD-3.3")
@@ -315,7 +315,7 @@ async def test_a_run_of_silent_agents_is_over_after_ten_minutes() -> None:
 
     assert (outcome.why, outcome.by, outcome.seconds) == (EndReason.TIMED_OUT, "ticketing", 600)
     status, note = stage.tickets.rows["T-1"]
-    assert (status, note) == ("error", "timed_out: The time for this run was over.")
+    assert (status, note) == ("error", "timed_out: The time for this run was over. Please try again later.")
 
 
 async def test_an_agent_that_never_answers_is_asked_again_and_then_done_without() -> None:
@@ -325,7 +325,10 @@ async def test_an_agent_that_never_answers_is_asked_again_and_then_done_without(
     outcome = await stage.end()
 
     assert (outcome.why, outcome.by, outcome.seconds) == (EndReason.STEP_TIMED_OUT, "ticketing", 40)
-    assert stage.tickets.rows["T-1"] == ("error", "step_timed_out: The agent worker did not answer in time.")
+    assert stage.tickets.rows["T-1"] == (
+        "error",
+        "step_timed_out: An agent did not answer in time. Please try again later.",
+    )
 
 
 async def test_an_agent_that_works_on_after_its_answer_is_interrupted_when_it_is_asked_the_next() -> None:
@@ -478,21 +481,24 @@ async def test_but_it_does_not_wait_for_that_for_ever() -> None:
 async def test_an_actor_that_raises_is_a_failed_step() -> None:
     stage = Stage({"worker": lambda: Says(ModelFailed("The model is down: start it."))})
 
-    outcome = await stage.end()
+    with capture_logs() as lines:
+        outcome = await stage.end()
 
     assert (outcome.why, outcome.by) == (EndReason.STEP_FAILED, "ticketing")
-    assert outcome.detail == "The model is down: start it."
-    assert "The model is down: start it." in stage.tickets.rows["T-1"][1]
+    assert outcome.detail == explain_end(EndReason.STEP_FAILED, "", 20)
+    assert "start it" not in stage.tickets.rows["T-1"][1], "how it is mended is for the log"
+    assert [each["reason"] for each in lines if each["event"] == "step.failed"] == ["The model is down: start it."]
 
 
 async def test_what_an_actor_raises_by_mistake_is_for_the_log_and_not_for_the_user() -> None:
     stage = Stage({"worker": lambda: Says(RuntimeError("secret of line 42"))})
 
-    outcome = await stage.end()
+    with capture_logs() as lines:
+        outcome = await stage.end()
 
     assert outcome.why is EndReason.STEP_FAILED
     assert "secret" not in outcome.detail + stage.tickets.rows["T-1"][1]
-    assert "RuntimeError" in outcome.detail
+    assert ["RuntimeError" in each["reason"] for each in lines if each["event"] == "step.failed"] == [True]
 
 
 @pytest.mark.req("SY-3")

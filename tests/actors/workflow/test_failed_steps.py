@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from actors.workflow.advance import advance, begin, next_due
-from actors.workflow.outcome import EndReason
+from actors.workflow.outcome import EndReason, explain_end
 from actors.workflow.tables import InvalidAnswer, Limits, Run, RunStopped, Step, TimeUp, Workflow
 from actors.workflow.verdicts import HandOff, Terminate
 from actors.workflow.verify import verify
@@ -40,7 +40,8 @@ def test_the_one_that_the_table_names_is_asked_when_the_retries_are_used_up() ->
 
     assert isinstance(verdict, HandOff)
     assert (run.state, [each.role for each in run.open], run.breach) == ("helping", ["r2"], None)
-    assert run.case.detail == "It broke."
+    assert run.case.detail == explain_end(EndReason.STEP_FAILED, "", 20)
+    assert [(each.event, each.target, each.reason) for each in verdict.warnings] == [("step.failed", "r1", "It broke.")]
     assert [(each.source, each.target) for each in run.handoffs] == [
         ("orchestrator", "r1"), ("r1", "orchestrator"), ("orchestrator", "r1"), ("r1", "orchestrator"),
         ("orchestrator", "r2"),
@@ -53,8 +54,8 @@ def test_silence_and_answers_that_are_none_lead_there_too() -> None:
     silent, _ = play(once, ("", TimeUp(), 10.0))
     wrong, _ = play(once, ("r1", InvalidAnswer(what="str"), 1.0))
 
-    assert (silent.state, silent.case.detail) == ("helping", "The agent r1 did not answer in time.")
-    assert (wrong.state, wrong.case.detail) == ("helping", "The agent r1 gave no valid answer.")
+    assert (silent.state, silent.case.detail) == ("helping", explain_end(EndReason.STEP_TIMED_OUT, "", 20))
+    assert (wrong.state, wrong.case.detail) == ("helping", explain_end(EndReason.ANSWERS_REFUSED, "", 20))
 
 
 def test_what_fails_where_no_other_is_named_closes_the_run() -> None:

@@ -72,7 +72,7 @@ async def test_a_model_that_hands_over_to_nobody_loses_no_ticket(tmp_path: Path)
     assert (outcome.why, outcome.status) == (EndReason.COMPLETED, "suggested")
     assert outcome.resolution is not None
     assert outcome.resolution.citations[0].source == SOURCE
-    assert outcome.degraded == "The configured model came to no answer; this quotes."
+    assert outcome.degraded == "model_failed"
     assert len([each for each in lines if each["event"] == "handover.dropped"]) == 2
 
 

@@ -3,10 +3,11 @@
 import asyncio
 
 import pytest
+from structlog.testing import capture_logs
 
 from actors.helpdesk.output_schemas import Summary
 from actors.ports import BudgetSpent, Completion, ModelFailed
-from runtime.llm.fallback import Fallback
+from runtime.llm.fallback import TOO_SLOW, Fallback
 from tests.clock import Jumping, settle
 from tests.fake_openai import FakeOpenAI, fails
 from tests.runtime.llm.kit import Answers, model_at, task
@@ -25,8 +26,8 @@ async def test_a_model_that_answers_is_not_doubted() -> None:
 async def test_a_model_that_fails_is_replaced_and_the_reason_told(error: ModelFailed) -> None:
     filled = await Fallback(Answers(error), Answers(LESSER), Jumping()).fill(Summary, task(), within=10)
     assert filled.value == LESSER.value
-    assert filled.degraded == f"Answered without the configured model. {error}"
-    assert filled.partial == (str(error) if isinstance(error, BudgetSpent) else "")
+    assert filled.degraded == error.code
+    assert filled.partial == (error.code if isinstance(error, BudgetSpent) else "")
 
 
 async def test_a_silent_model_leaves_the_other_one_its_share() -> None:
@@ -37,7 +38,7 @@ async def test_a_silent_model_leaves_the_other_one_its_share() -> None:
     await clock.jump(95.9)
     assert not call.done()
     await clock.jump(0.1)
-    assert (await call).degraded == "Answered without the configured model. The model did not answer in time."
+    assert (await call).degraded == TOO_SLOW
     assert primary.within == [95]
     assert lesser.within == [4]
     # and of a short time, a quarter
@@ -81,6 +82,8 @@ async def test_a_cancelled_call_asks_nobody_else() -> None:
 async def test_with_the_real_model_behind_a_broken_server() -> None:
     async with FakeOpenAI(fails(401)) as server, model_at(server) as model:
         both = Fallback(model.for_run("run-1"), Answers(LESSER), model.server.clock)
-        filled = await both.fill(Summary, task(), within=100)
-    assert "refused the key" in filled.degraded
+        with capture_logs() as lines:
+            filled = await both.fill(Summary, task(), within=100)
+    assert filled.degraded == ModelFailed.code
+    assert ["refused the key" in each["reason"] for each in lines if each["event"] == "model.degraded"] == [True]
     assert filled.value == LESSER.value

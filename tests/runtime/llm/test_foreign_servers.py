@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from actors.drafting.drafts import Draft
 from actors.helpdesk.output_schemas import Summary
@@ -112,9 +113,11 @@ async def test_an_error_with_a_good_status_is_tried_again_like_any_other() -> No
 
 
 async def test_a_server_that_refuses_every_form_is_not_asked_in_all_of_them_at_each_step(tmp_path: Path) -> None:
-    outcome, server = await resolve(tmp_path, fails(400, "no"))
+    with capture_logs() as lines:
+        outcome, server = await resolve(tmp_path, fails(400, "no"))
     assert outcome.status == "suggested"
-    assert "did not accept the request" in outcome.degraded
+    assert outcome.degraded == "model_failed"
+    assert any("did not accept the request" in each.get("reason", "") for each in lines)
     assert len(server.bodies) <= 7
 
 
@@ -137,11 +140,14 @@ async def test_a_hung_server_costs_its_time_once_where_an_agent_has_less_than_a_
     clock = Jumping()
     async with FakeOpenAI(hangs()) as server, model_at(server, clock) as model:
         both = Fallback(model.for_run("run-1"), Answers(Completion(Summary("Quoted."))), clock)
-        call = asyncio.create_task(both.fill(Summary, task(), within=60))
-        await server.until(lambda: len(server.bodies) == 1)
-        await clock.jump(55)
-        assert "did not answer within 55 s" in (await call).degraded
-        assert "did not answer within 55 s" in (await both.fill(Summary, task(), within=60)).degraded
+        with capture_logs() as lines:
+            call = asyncio.create_task(both.fill(Summary, task(), within=60))
+            await server.until(lambda: len(server.bodies) == 1)
+            await clock.jump(55)
+            degraded = (await call).degraded, (await both.fill(Summary, task(), within=60)).degraded
+        assert degraded == ("model_failed", "model_failed")
+        why = [each["reason"] for each in lines if each["event"] == "model.degraded"]
+        assert ["did not answer within 55 s" in each for each in why] == [True, True]
         assert clock.now == 55
 
 

@@ -260,7 +260,7 @@ def test_every_status_has_a_headline() -> None:
         assert text(status=status, resolution=None).startswith(say(f"headline_{status}", "en"))
 
 
-def test_a_research_tells_what_is_missing_with_the_remedy_and_where_its_report_is() -> None:
+def test_a_research_tells_what_is_missing_without_how_it_is_mended_and_where_its_report_is() -> None:
     missed = (
         FailedSource("web", "source_failed", "Mend the key."),
         FailedSource("https://a.example/", "dead", "Not there."),
@@ -269,7 +269,7 @@ def test_a_research_tells_what_is_missing_with_the_remedy_and_where_its_report_i
 
     said = [line.text for line in lines(ended, Report(title="Q", question="Q", missed=missed))]
 
-    assert said[1:3] == ["Mend the key.", "Unavailable: rss"]
+    assert said[1:3] == ["Unavailable: web", "Unavailable: rss"]
     assert said[-1].startswith("As a page: `python -m runtime report T-1 --out report.html`")
     nothing = outcome(workflow="research", status="not_found", resolution=None)
     assert [line.text for line in lines(nothing)][-1].startswith("`python -m runtime doctor` shows")

@@ -64,7 +64,12 @@ def test_a_cancelled_run_does_not_say_it_twice_in_any_language() -> None:
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_no_heading_and_no_sentence_of_a_report_is_left_in_english(language: str) -> None:
-    more: dict[str, Any] = {"degraded": "X", "unavailable": ("Y",), "partial": "Z.", "text": c.case().text + " SWOT"}
+    more: dict[str, Any] = {
+        "degraded": "model_failed",
+        "unavailable": ("Y",),
+        "partial": "Z.",
+        "text": c.case().text + " SWOT",
+    }
     english, other = (render_report(c.case(language=each, **more))[0] for each in ("en", language))
 
     def ours(report: Any) -> list[str]:
