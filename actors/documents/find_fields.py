@@ -1,23 +1,28 @@
 """
-What a ticket plainly says of the fields of a template: a label, and behind it the value, word for word.
+What a ticket plainly says of the fields of a template, word for word.
 
-A value ends at the next label of the template, at a sentence's end or at its line's end. What stands there goes above
-somebody's signature, so whatever may mean something else, or more than one thing, is not found: it is asked.
+It says a value behind a label (`Plaintiff: Ann Lee`), in words of running prose that the field
+declares (`I am Ann Lee`), or in the story that it tells. What stands there goes above somebody's
+signature, so whatever may mean something else, or more than one thing, is not found: it is asked.
 """
 
 import re
-from collections.abc import Iterator
+from bisect import bisect
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from actors.documents.field_values import clean_value, is_amount, names_currency, read_amount, read_date
 from actors.documents.names import (
-    begins_company_end,
+    COMPANY_ENDS,
     is_abbreviation,
     is_name,
     is_placeholder,
     may_begin_name,
+    read_name,
 )
 from actors.documents.template import Field, Template
+from actors.text.normalize import casefold
+from actors.text.sentences import sentences
 from actors.text.stop_words import word_set
 
 MOST_SEARCHED = 100_000
@@ -34,12 +39,15 @@ _MARKS = f"{_BLANKS}*_"
 _SEPARATORS = f"{_MARKS}-–—•·|#>,，;；、/"
 _OPENING = "(（[【「『\"'“‘"
 _LINK = re.compile(rf"[{_BLANKS}]{{0,3}}(?:[为為是]|は|(?:is|was)(?!\w)|은|는|이|가)?[{_BLANKS}]{{0,3}}", re.IGNORECASE)
-_NOT_EXACTLY = re.compile(r"\s{0,3}(?:[-–—~～至到左前後后之以多余餘角分\d]|[.,，]\d)")
-"""Behind an amount or a day: it is not that one, but about it, before it, or more of it."""
 _OVER = re.compile(r"""\s{0,3}(?:$|[.。,，;；!！|"'”’*_]\s{0,3})""")
 """Behind an amount or a day that is all that is said."""
-_ENDS_ITSELF = ("元", "圆", "원", "整")
-"""Behind these an amount is over, though a word follows without a space."""
+_STOP = re.compile(rf"[。；;！？]|[!?](?!\w)|\.(?=[{_BLANKS}\"'”’)]|$)")
+_NAME = re.compile(
+    r"(?:[^,，、(（]|[(（][^()（）]{0,80}[)）]\s{0,3}(?=\w)"
+    rf"|,\s{{0,3}}(?:{'|'.join(map(re.escape, sorted(COMPANY_ENDS)))})(?!\w))*",
+    re.IGNORECASE,
+)
+"""A name with what belongs to it behind a comma or in brackets: `Lamp (Northgate) Trading Co., Ltd.`"""
 _DETERMINERS = word_set("the my our your his her their its a an and")
 _QUALIFIERS = word_set(
     """
@@ -48,6 +56,10 @@ _QUALIFIERS = word_set(
     """
 )
 """Before a label these make another thing of it: the `former plaintiff` is not the plaintiff."""
+_LINE = re.compile("[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
+_FIGURES = re.compile(r"(?<!\w)(?:[A-Za-z]{3,9}|[A-Z$€£¥￥₩]{1,3})?\s?\d+|\d+")
+_ASKS = ("请", "謝", "谢", "麻烦", "您好", "你好", "please", "thank", "hello", "hi,", "dear")
+_ORDINAL = re.compile(r"제\d+|\d+(?:st|nd|rd|th)")
 
 
 class FoundField(NamedTuple):
@@ -55,13 +67,13 @@ class FoundField(NamedTuple):
 
     value: str
     quote: str
-    """The words of the text, label and value."""
+    """The words of the text, from what leads to the value to its end."""
     start: int
     end: int
 
 
 class _Head(NamedTuple):
-    """A label in a text."""
+    """A label in a text, or the words of prose that lead to a value."""
 
     label: str
     start: int
@@ -88,27 +100,83 @@ class _Piece(NamedTuple):
 def find_fields(template: Template, text: str) -> dict[str, FoundField]:
     """The fields whose value a text says plainly, and no second one."""
     text = text[:MOST_SEARCHED]
-    heads = list(_find_heads(template, text))
+    phrases = {each: _split_phrases(each) for each in template.fields}
+    heads = list(_find_heads(template, {each for of in phrases.values() for each in of}, text))
     pieces = _cut_pieces(heads, text)
-    found = {}
-    for field in template.fields:
+    found, untold = dict[str, FoundField](), list[Field]()
+    for field, of in phrases.items():
         labels = {each.casefold() for each in field.labels}
         said, doubts = list[FoundField](), list[str]()
         for head, piece in zip(heads, pieces, strict=True):
-            if head.label not in labels:
+            if head.label in of:
+                value = _read_prose(field, head, of[head.label], piece)
+            elif head.label in labels:
+                value = _read(field, head, piece)
+            else:
                 continue
-            value = _read(field, head, piece)
             cleaned = clean_value(field, value)
             cleaned = next((each for each in field.choices if each.casefold() == cleaned.casefold()), cleaned)
             if cleaned and not is_placeholder(cleaned):
                 end = piece.at + piece.text.index(value) + len(value)
                 said.append(FoundField(cleaned, text[head.start : end], head.start, end))
-            elif head.colon or any(map(str.isdigit, piece.text)):
+            elif head.label in labels and (head.colon or _says_other(field, piece.text)):
                 doubts.append(clean_value(field, piece.text).strip(_SEPARATORS).casefold())
         values = {each.value.casefold() for each in said}
         if len(values) == 1 and all(_repeats(each, *values) for each in doubts if each):
             found[field.name] = said[0]
+        elif field.story and not said and not any(doubts):
+            untold.append(field)
+    for field in untold:
+        if told := _find_story(template, text, heads, found):
+            found[field.name] = told
     return found
+
+
+def _find_story(
+    template: Template, text: str, heads: list[_Head], found: Mapping[str, FoundField]
+) -> FoundField | None:
+    """The sentences that tell what happened: who asks for the document, or fills a place, tells nothing."""
+    kinds = {each.name: each.kind for each in template.fields}
+    names = [casefold(each) for each in (template.title, *template.names)]
+    forms, leads = [each.start for each in heads if each.colon], [each.start for each in heads]
+    told = list[tuple[int, int]]()
+    for line in _LINE.finditer(text):
+        for start, end in sentences(text, *line.span()):
+            sentence = casefold(text[start:end])
+            held = {kinds[name] for name, each in found.items() if each.start < end and start < each.end}
+            is_form = bisect(forms, end - 1) > bisect(forms, start - 1) or bool(held - {"party"})
+            asks = sentence.startswith(_ASKS) or sentence.endswith(("?", "？"))
+            asks |= any(name in sentence for name in names)
+            is_led = bool(held) or bisect(leads, end - 1) > bisect(leads, start - 1)
+            if not is_form and not asks and (not is_led or _tells_event(sentence)):
+                told.append((start, end))
+    if not any(_tells_event(text[start:end]) for start, end in told):
+        return None
+    (start, _), (_, end) = told[0], told[-1]
+    parts = (text[a:b] + ("" if text[b - 1] in "。！；" else " ") for a, b in told)
+    return FoundField("".join(parts).strip(), text[start:end], start, end)
+
+
+def _tells_event(sentence: str) -> bool:
+    """Whether it says a day or an amount, as what happened does; without one it is asked for."""
+    starts = (each.start() for each in _FIGURES.finditer(sentence))
+    said = (sentence[start : start + _BEFORE] for start in starts)
+    return any(read_date(each) or names_currency(read_amount(each)) for each in said)
+
+
+def _says_other(field: Field, text: str) -> bool:
+    """Whether behind a label without a colon there may be a day or an amount, though not plainly."""
+    return field.kind in {"date", "money"} and any(map(str.isdigit, text))
+
+
+def _split_phrases(field: Field) -> dict[str, list[tuple[str, str]]]:
+    """What leads to a value in prose, with the words that it ends with and those behind it."""
+    phrases: dict[str, list[tuple[str, str]]] = {}
+    for each in field.phrases:
+        before, _, rest = each.partition("{")
+        last, _, behind = rest.partition("}")
+        phrases.setdefault(before.casefold(), []).append((last, behind))
+    return phrases
 
 
 def _repeats(doubt: str, value: str) -> bool:
@@ -116,13 +184,18 @@ def _repeats(doubt: str, value: str) -> bool:
     return doubt.startswith(value) and not doubt[len(value) : len(value) + 1].isalnum()
 
 
-def _find_heads(template: Template, text: str) -> Iterator[_Head]:
+def _find_heads(template: Template, phrases: set[str], text: str) -> Iterator[_Head]:
     """Every label of a template where it is a word of its own; of two at one place the longer one."""
-    labels = sorted({each for field in template.fields for each in field.labels if each}, key=len, reverse=True)
-    if not labels:
+    labels = {each for field in template.fields for each in field.labels}
+    words = sorted(labels | phrases, key=len, reverse=True)
+    if not words:
         return
     last, in_value = 0, False
-    for found in re.finditer(rf"(?<!\w)(?:{'|'.join(map(re.escape, labels))})", text, re.IGNORECASE):
+    # words that lead to a value in Chinese prose stand behind others without a space
+    pattern = "|".join(
+        rf"(?<!\w){re.escape(each)}" if each in labels or each.isascii() else re.escape(each) for each in words
+    )
+    for found in re.finditer(pattern, text, re.IGNORECASE):
         start, at = found.span()
         if _is_latin(text[at - 1]) and at < len(text) and _is_latin(text[at]):
             continue
@@ -131,7 +204,8 @@ def _find_heads(template: Template, text: str) -> Iterator[_Head]:
         if colon:
             at = _skip(text, behind + 1, _MARKS)
         in_value = in_value and _LINE_END.search(text, last, start) is None
-        begins = _begins(text, start, found[0], follows_value=in_value and found[0] in labels)
+        leads = found[0].casefold() in phrases
+        begins = leads or _begins(text, start, found[0], follows_value=in_value and found[0] in labels)
         yield _Head(found[0].casefold(), start, at, colon, begins)
         last, in_value = start, in_value or colon
 
@@ -162,8 +236,8 @@ def _begins(text: str, start: int, label: str, *, follows_value: bool) -> bool:
     word = body.split()[-1].casefold()
     if "\u3040" <= label[0] <= "\u9fff" or word in _DETERMINERS:
         return True
-    is_ordinal = any(map(str.isdigit, word)) and (word.startswith("제") or word.endswith(("st", "nd", "rd", "th")))
-    return follows_value and not label[0].islower() and word not in _QUALIFIERS and not is_ordinal
+    qualifies = word in _QUALIFIERS or _ORDINAL.fullmatch(word) is not None
+    return follows_value and not label[0].islower() and not qualifies
 
 
 def _cut_pieces(heads: list[_Head], text: str) -> list[_Piece]:
@@ -192,82 +266,71 @@ def _read(field: Field, head: _Head, piece: _Piece) -> str:
         link = None if head.colon else _LINK.match(text)
         return _read_whole_value(field, text[link.end() :] if link else text)
     if not head.colon:
-        return ""
+        name = read_name(text) if field.kind == "party" and not text.isascii() else ""
+        return name if len(name) <= piece.label else ""
+    end = _find_sentence_end(text)
+    value = text[:end].rstrip(_MARKS)
     if field.kind == "choice":
-        said = text[: _find_sentence_end(text)].rstrip(_MARKS + ".").casefold()
-        return text[: len(said)] if said in map(str.casefold, field.choices) else ""
-    return _read_name(text, piece) if field.kind == "party" else _read_text(text, piece)
+        value = value.rstrip(f"{_MARKS}.")
+        return value if value.casefold() in map(str.casefold, field.choices) else ""
+    if end == len(text) and piece.is_open:
+        return ""
+    if field.kind == "party":
+        return _read_name(text, end, piece)
+    has_label = any(value.find(each + blank) > 0 for each in _COLONS for blank in _BLANKS)
+    return "" if has_label or (end == len(text) and piece.runs_on) else value
+
+
+def _read_prose(field: Field, head: _Head, endings: list[tuple[str, str]], piece: _Piece) -> str:
+    """The value behind words of prose, up to the end of its sentence or to the words behind it."""
+    endings = [each for each in endings if "".join(each) in piece.text]
+    text = piece.text[: _find_sentence_end(piece.text)] if endings else ""
+    if field.kind == "party":
+        name = read_name(text[: piece.label])
+        dot = piece.text[len(name) : len(name) + 1]
+        return f"{name}." if name and dot == "." and is_abbreviation(name.split()[-1]) else name
+    for last, behind in endings:
+        at = text.find(last + behind)
+        value = text[: at + len(last)] if last or behind else text
+        is_whole = len(value) < len(piece.text) or not (piece.is_open or piece.runs_on)
+        if at >= 0 and is_whole and not value.endswith(tuple(_COLONS)):
+            return value.rpartition(head.label)[2]  # `向他催讨后向某法院起诉` leads to it twice
+    return ""
 
 
 def _read_whole_value(field: Field, text: str) -> str:
     """A day or an amount that is all that is said of it: what is meant by `5 million` does not end behind the 5."""
     read = read_date if field.kind == "date" else read_amount
     value = read(text)
-    behind = text[len(value) :]
-    if not value or _NOT_EXACTLY.match(behind):
+    if not value or (field.kind == "money" and not (is_amount(value) and names_currency(value))):
         return ""
-    if field.kind == "money":
-        if not is_amount(value) or not names_currency(value):
-            return ""
-        if value.endswith(_ENDS_ITSELF) and behind[:1].isalpha():
-            return value
+    behind = text[len(value) :]
     over = _OVER.match(behind)
     return value if over is not None and not read(behind[over.end() :]) else ""
 
 
-def _read_text(text: str, piece: _Piece) -> str:
-    end = _find_sentence_end(text)
-    value = text[:end].rstrip(_MARKS)
-    has_label = any(value.find(each + blank) > 0 for each in _COLONS for blank in _BLANKS)
-    if has_label or (end == len(text) and (piece.is_open or piece.runs_on)):
+def _read_name(text: str, end: int, piece: _Piece) -> str:
+    """The name with which a piece begins whose first sentence ends there."""
+    found = _NAME.match(text, 0, end)
+    name = found[0] if found else ""
+    value, behind = name.rstrip(_MARKS), text[len(name) : len(name) + 1]
+    if behind and behind in "、!！?？":
         return ""
-    return value
-
-
-def _read_name(text: str, piece: _Piece) -> str:
-    end, at = _find_sentence_end(text), 0
-    if end == len(text) and piece.is_open:
+    if behind and behind in ",，" and may_begin_name(text[len(name) + 1 : end].lstrip()):
         return ""
-    behind = text[end : end + 1]
-    if behind and behind in "!！?？":
-        return ""
-    while (comma := _find_comma(text, at, end)) < end:
-        if text[comma] in "(（":
-            closing = _find_closing(text, comma, end)
-            if text[closing + 1 : end].lstrip()[:1].isalnum():
-                at = closing + 1  # it stands within the name of a company
-                continue
-            end, behind = comma, text[comma]
-        elif begins_company_end(text[comma + 1 : end]):
-            at = comma + 1
-            continue
-        elif text[comma] == "、" or may_begin_name(text[comma + 1 : end].lstrip()):
-            return ""
-        else:
-            end, behind = comma, text[comma]
-    value = text[:end].rstrip(_MARKS)
-    if behind == "." and (is_abbreviation(value.split()[-1]) if value else False):
-        value = text[: end + 1]
-    if behind == "." and len(value.split()) == 1 and _is_latin(value[-1]) and text[end + 1 :].strip():
-        return ""  # `Ing. Ann Lee`: who knows whether that is a sentence's end
+    if behind == "." and value:
+        if is_abbreviation(value.split()[-1]):
+            value = text[: end + 1]
+        if len(value.split()) == 1 and _is_latin(value.rstrip(".")[-1:]) and text[end + 1 :].strip():
+            return ""  # `Ing. Ann Lee`: who knows whether that is a sentence's end
     return value if is_name(value) and len(value) <= piece.label else ""
-
-
-def _find_comma(text: str, at: int, end: int) -> int:
-    return next((n for n in range(at, end) if text[n] in ",，、(（"), end)
-
-
-def _find_closing(text: str, at: int, end: int) -> int:
-    return next((n for n in range(at, end) if text[n] in ")）"), end)
 
 
 def _find_sentence_end(text: str) -> int:
     """Where the first sentence ends: a dot behind an abbreviation does not end one, where more of it follows."""
-    for n, each in enumerate(text):
-        if each in "。；;！？" or (each in "!?" and not text[n + 1 : n + 2].isalnum()):
-            return n
-        if each == "." and not text[n + 1 : n + 2].strip(" \t\u00a0\u3000\"'”’)"):
-            words = text[:n].split()
-            if not text[n + 1 :].strip() or not (words and is_abbreviation(words[-1])):
-                return n
+    for stop in _STOP.finditer(text):
+        words = text[: stop.start()].split()
+        goes_on = stop[0] == "." and text[stop.end() :].strip() and words and is_abbreviation(words[-1])
+        if not goes_on:
+            return stop.start()
     return len(text)

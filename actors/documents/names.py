@@ -5,6 +5,7 @@ What they refuse is asked for; what they let pass stands in a document above a s
 """
 
 import itertools
+import re
 
 from actors.text.stop_words import word_set
 
@@ -25,7 +26,7 @@ _ABBREVIATIONS = word_set(
     jan feb mar apr jun jul aug sep sept oct nov dec
     """
 )
-_COMPANY_ENDS = word_set("ltd inc llc llp plc co corp gmbh ag sa s.a sas bv b.v nv oy ab pty limited jr sr")
+COMPANY_ENDS = word_set("ltd inc llc llp plc co corp gmbh ag sa s.a sas bv b.v nv oy ab pty limited jr sr")
 """What belongs to the name though a comma stands before it."""
 _ORGANISATIONS = tuple(
     word_set(
@@ -40,6 +41,18 @@ _JOINING_HAN = "在未不没有无就也还向因与和及或跟同于之"
 """Common in a company's name, the first of them in a family's; else they join two people, or make a sentence."""
 _KOREAN_ENDS = ("다", "요", "까")
 _KOREAN_PARTICLES = (*_KOREAN_ENDS, "은", "는", "을", "를", "에게", "에서", "와", "과", "및")
+_BEGINS_CLAUSE = word_set("I we want the")
+"""Behind `and` these begin another clause, and no second name."""
+_HAN_CLAUSE = re.compile(r"[\u3400-\u9fff·（）()]{2,80}(?=[，,。；;、！!？?\s]|$)")
+_SURNAMES = frozenset(
+    "王李张張刘劉陈陳杨楊黄黃赵趙吴吳周徐孙孫朱胡郭林罗羅郑鄭梁宋唐韩韓冯馮邓鄧曹彭袁肖潘蔡蒋蔣杜叶葉魏苏蘇吕呂丁沈姚卢盧姜崔"
+    "钟鍾谭譚陆陸汪范廖韦韋贾夏邱侯邹熊秦薛阎闫雷龙陶贺毛郝龚邵钱覃赖洪莫孔汤"
+)
+"""Family names that hardly begin another word, of the hundred that most people bear."""
+_TELLING = "说称讲问答借还付拒收违住诉告不没名之等方的"
+"""Behind somebody's name the word that says what they did begins so, or it is no name."""
+_NO_PEOPLE = word_set("陈述 陈诉 周转 周边 周围 张贴 张口 罗列 钱款 毛利 黄金 林地 龙头 雷同 汤水 宋体 夏天 杜绝")
+"""Words of the law and of every day that begin as a family name does."""
 _PLACEHOLDERS = word_set(
     """
     unknown tbd tba tbc none nobody n/a na pending me myself i same ditto 不详 不詳 未知 待定 无 無 暂无 没有 本人
@@ -68,7 +81,7 @@ def is_name(words: str) -> bool:
 
 def _is_part(word: str) -> bool:
     plain = word.strip("().,")
-    return not plain[:1].islower() or plain in _PARTICLES or plain in _COMPANY_ENDS
+    return not plain[:1].islower() or plain in _PARTICLES or plain in COMPANY_ENDS
 
 
 def _is_han_name(words: str) -> bool:
@@ -79,6 +92,31 @@ def _is_han_name(words: str) -> bool:
     if whole.endswith(_ORGANISATIONS) and len(whole) > 2:
         return True
     return (len(whole) <= MOST_LETTERS or "·" in whole) and not any(each in _JOINING_HAN for each in whole[1:])
+
+
+def read_name(prose: str) -> str:
+    """The name with which running prose begins; empty where it may be none, or the first of several."""
+    if found := _HAN_CLAUSE.match(prose):
+        name = found[0]
+        is_person = name[0] in _SURNAMES and len(name) < MOST_LETTERS
+        is_person = is_person and name[-1] not in _TELLING and name not in _NO_PEOPLE
+        is_one = is_name(name) and not may_begin_name(prose[len(name) + 1 :])
+        return name if is_one and (is_person or name.endswith(_ORGANISATIONS)) else ""
+    words, taken = prose.split(), list[str]()
+    for word in words[: MOST_WORDS + 1]:
+        if not _is_part(word) or word.casefold() in _NO_NAMES | {"and", "&"}:
+            break
+        taken.append(word)
+        if word.endswith(",") or word.strip(".").casefold() in COMPANY_ENDS:
+            break
+    behind = words[len(taken) :]
+    joined = behind[:1] in (["and"], ["&"])
+    is_list = joined and len(behind) > 1 and behind[1] not in _BEGINS_CLAUSE
+    name = " ".join(taken)
+    if name.endswith(",") and not joined:
+        is_list = may_begin_name(" ".join(behind[:1]))
+    name = name.rstrip(",")
+    return name if len(taken) > 1 and not is_list and is_name(name) else ""
 
 
 def is_placeholder(words: str) -> bool:
@@ -93,11 +131,6 @@ def is_abbreviation(word: str) -> bool:
     if plain in _ABBREVIATIONS or len(plain) == 1 or "." in plain:
         return True
     return plain.isascii() and plain.isalpha() and not set(plain) & set("aeiouy")
-
-
-def begins_company_end(behind: str) -> bool:
-    """Whether what stands behind a comma belongs to the name before it, as in `Lamp Co., Ltd.`."""
-    return _first_word(behind).casefold() in _COMPANY_ENDS
 
 
 def may_begin_name(behind: str) -> bool:

@@ -18,6 +18,10 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
     """Without it there is no document; else its place stays visibly blank."""
     labels: tuple[str, ...] = ()
     """The words before it in a ticket that says it plainly, such as `Plaintiff` in `Plaintiff: Ann Lee`."""
+    phrases: tuple[str, ...] = ()
+    """Words of prose around it: `My name is {}`; `向{法院}起诉` where it must end with a word."""
+    story: bool = False
+    """Where nothing is said of it, what the ticket tells beside its request and the other fields."""
     choices: tuple[str, ...] = ()
     pattern: str = ""
     """A regular expression that the whole value must fit."""

@@ -1,5 +1,6 @@
 """Reads the Markdown file of one template, and refuses what is wrong in it with file and line."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -30,8 +31,10 @@ MUST_BE = {
     "language": "a code of two letters, such as zh",
     "kind": "text, date, money, party or choice of a field, and a word such as contract of the template",
     "required": "true or false",
+    "story": "true or false",
     "names": "a list of up to 20 names, such as [Lease]",
     "labels": "a list of up to 20 words, such as [Plaintiff]",
+    "phrases": "a list of up to 20 texts, such as [My name is {}]",
     "choices": "a list of up to 20 texts, such as [male, female]",
 }
 """What a key must be, where it is more than a text of 1 to 300 characters."""
@@ -60,6 +63,8 @@ class _FieldTable(msgspec.Struct, frozen=True, kw_only=True):
     kind: Literal["text", "date", "money", "party", "choice"] = "text"
     required: bool = True
     labels: Lines = ()
+    phrases: Lines = ()
+    story: bool = False
     choices: Lines = ()
     pattern: Annotated[str, Meta(max_length=300)] = ""
     example: Annotated[str, Meta(max_length=200)] = ""
@@ -152,6 +157,8 @@ def _read_fields(reader: _Reader, root: Any, node: Any) -> list[Field]:
             raise reader.refuse(each, f"the field {display(table.name)} is there twice.")
         if (table.kind == "choice") != bool(table.choices):
             raise reader.refuse(each, "`choices` belong to a field of the kind `choice`, and to no other.")
+        if any(not re.fullmatch(r"[^{}]+\{[^{}]*\}[^{}]*", phrase) for phrase in table.phrases):
+            raise reader.refuse(each, "`phrases` are words before a value and its place, such as `My name is {}`.")
         if table.pattern and (problem := find_problem(table.pattern)):
             raise reader.refuse(each, f"the pattern {display(table.pattern)} {problem}.")
         fields.append(Field(**{name: getattr(table, name) for name in table.__struct_fields__}))

@@ -6,6 +6,7 @@ import pytest
 
 from actors.legal.drafter import Drafter
 from actors.legal.output_schemas import FieldsDraft, FilledField, IntentDraft
+from actors.text.catalogue import say
 from actors.workflow.outcome import Outcome
 from actors.workflow.user_input import AnswerRound, GivenAnswer
 from runtime.documents.template_folder import load_templates
@@ -63,6 +64,60 @@ async def test_with_the_answers_the_document_is_made_of_what_was_given_and_of_no
     assert "张三" in text
     assert "______" in text, "what may stay blank is visibly blank"
     assert outcome.status == "suggested"
+
+
+@pytest.mark.req("LG-12", "LG-13")
+async def test_a_complaint_told_in_running_prose_is_written_without_a_question() -> None:
+    told = (
+        "我叫张三，想起诉李四。2025年3月1日，他向我借款5万元，约定半年后归还，至今没有还。被告住在上海市浦东新区某某路1号。"
+        "请求法院判令他返还借款5万元。我想向上海市浦东新区人民法院起诉，请帮我写一份民事起诉状。"
+    )
+
+    outcome = await end(told, drafting())
+
+    assert outcome.status == "suggested", outcome.questions
+    assert outcome.resolution is not None
+    text = outcome.resolution.text
+    assert text.startswith("# 民事起诉状")
+    assert "**原告**：张三" in text
+    assert "2025年3月1日，他向我借款5万元，约定半年后归还，至今没有还。" in text
+    assert text.endswith(f"\n\n---\n{say('legal_disclaimer', 'zh')}"), "a document has the disclaimer, too"
+
+
+@pytest.mark.req("LG-12")
+async def test_a_name_within_another_document_is_asked_about_and_stands_first_of_the_choices() -> None:
+    (question,) = (await end("写一份解除租赁合同的通知", drafting())).questions
+
+    assert (question.ask, question.choices[0]) == (say("legal_which_document", "zh"), "房屋租赁合同")
+
+
+@pytest.mark.req("LG-12", "LG-13")
+async def test_what_no_template_is_for_is_said_and_a_plain_letter_is_offered() -> None:
+    (question,) = (await end("请帮我起草一份离婚协议书。", drafting())).questions
+    assert question.ask == say("legal_no_template", "zh")
+    assert {"普通信函", "房屋租赁合同", "辞职信", "答辩状", "民事上诉状", "授权委托书"} <= set(question.choices)
+
+    chosen = AnswerRound("R-0", (GivenAnswer("document", "普通信函"),))
+    asked = (await end("请帮我起草一份离婚协议书。", drafting(), chosen)).questions
+
+    letter = next(each for each in TEMPLATES if each.name == "letter_zh")
+    assert {each.name for each in asked} <= {each.name for each in letter.fields}
+    assert asked
+
+
+@pytest.mark.req("LG-12")
+async def test_two_documents_that_are_asked_for_at_once_are_not_chosen_between() -> None:
+    (question,) = (await end("写一份起诉状，再写一份授权委托书", drafting())).questions
+
+    assert set(question.choices[:2]) == {"民事起诉状", "授权委托书"}
+
+
+@pytest.mark.req("LG-13")
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_what_people_ask_for_first_has_a_template_in_each_language(language: str) -> None:
+    kinds = ("complaint", "defence", "appeal", "lease", "resignation", "power_of_attorney", "lawyers_letter", "letter")
+
+    assert {f"{each}_{language}" for each in kinds} <= {each.name for each in TEMPLATES}
 
 
 async def test_a_model_may_only_point_at_what_the_question_says() -> None:

@@ -1,5 +1,6 @@
 """Legal questions from the first handoff to the last: who answers, who stands in, what a person is shown."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -12,8 +13,8 @@ from actors.legal.classification import classify
 from actors.legal.messages import OpinionGiven
 from actors.legal.output_schemas import IntentDraft, LegalDraft, Reply
 from actors.legal.workflow import LEGAL, SEATS, State
-from actors.ports import Completion, ModelRequest
-from actors.text.catalogue import say
+from actors.ports import BudgetSpent, Completion, ModelFailed, ModelRequest, PortFailed
+from actors.text.catalogue import say, say_name
 from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.tables import FanOut
 from actors.workflow.verify import verify
@@ -104,6 +105,50 @@ async def test_advice_ends_with_a_disclaimer_apart_from_it_in_the_language_of_th
     outcome = await end(DISMISSED, model=sure("legal_consultation"))
 
     assert text_of(outcome).endswith(f"\n\n---\n{DISCLAIMER}")
+
+
+@pytest.mark.req("LG-17")
+@pytest.mark.parametrize(
+    ("language", "lawyer"),
+    [("en", "qualified lawyer"), ("zh", "专业律师"), ("de", "Rechtsanwalt"), ("ko", "전문 변호사")],
+)
+def test_the_disclaimer_and_the_advice_after_a_failure_name_a_lawyer(language: str, lawyer: str) -> None:
+    assert lawyer in say("legal_disclaimer", language)
+    assert lawyer.split()[-1] in say("legal_ask_lawyer", language)
+
+
+@pytest.mark.req("LG-17")
+async def test_a_merged_answer_ends_with_the_disclaimer_once() -> None:
+    outcome = await end(TWO_FIELDS, model=sure("legal_consultation", "social_labor_law", "criminal_law"))
+
+    assert text_of(outcome).endswith(f"\n\n---\n{DISCLAIMER}")
+    assert text_of(outcome).count(DISCLAIMER) == 1
+
+
+ADDRESS = "The model server at http://127.0.0.1:9/v1 refused the key: set [model] key."
+
+
+@pytest.mark.req("LG-24", "LG-25")
+@pytest.mark.parametrize("down", [lambda: Says(PortFailed(ADDRESS)), lambda: Says(OSError("disk")), Hangs])
+async def test_where_the_general_agent_fails_too_the_person_is_told_in_their_language_what_to_do(down: Any) -> None:
+    roles = {"legal_research": down, "legal_general": down}
+
+    outcome = await end(DISMISSED, model=sure("legal_consultation"), roles=roles)
+
+    assert outcome.resolution is None
+    for said in (outcome.detail, outcome.summary):
+        assert "请稍后再试" in said
+        assert say("legal_ask_lawyer", "zh") in said
+        assert re.search("[A-Za-z0-9]", said) is None
+
+
+@pytest.mark.parametrize("language", ["en", "zh", "de", "ko"])
+@pytest.mark.parametrize("error", [PortFailed, ModelFailed, BudgetSpent])
+def test_each_code_of_what_fails_is_a_sentence_of_each_language(error: type[PortFailed], language: str) -> None:
+    said = say_name(error.code, language)
+
+    assert said not in {error.code, ""}
+    assert language == "en" or said != say_name(error.code, "en")
 
 
 @pytest.mark.req("LG-4", "LG-5", "LG-6", "LG-7")

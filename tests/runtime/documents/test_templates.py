@@ -149,6 +149,8 @@ def test_a_template_of_the_users_own_stands_beside_those_that_ship_or_in_the_pla
         ("language: en", "language: english", 5, "`language` must be a code of two letters, such as zh."),
         ("kind: party", "kind: person", 9, "`kind` must be text, date, money, party or choice"),
         ("    labels: [Payer]", "    choices: [a]", 7, "`choices` belong to a field of the kind `choice`"),
+        ("    labels: [Payer]", "    phrases: [I am]", 7, "`phrases` are words before a value and its place"),
+        ("    labels: [Payer]", "    story: maybe", 10, "`story` must be true or false."),
         ("    labels: [Payer]", "    pattern: (a+)+b*c*", 7, "could search one ticket for hours"),
         ("{{ payer }}", "{{ payee }}", 13, "there is no field `payee`."),
         ("{{ payer }}", "somebody", 7, "the field 'payer' stands nowhere in the text."),
