@@ -26,8 +26,9 @@ def group_failures(missed: Sequence[FailedSource], language: str) -> tuple[Group
     of: dict[Reason, dict[str, str]] = {}
     for each in missed:
         place = shorten(each.place, PLACE_CHARACTERS)
-        # how a source is mended is for the log
-        detail = "" if each.reason == "source_failed" else each.detail
+        detail = each.detail
+        if each.reason == "source_failed":  # how it is mended is for the log
+            detail = say(f"missed_{each.reason}", language)
         of.setdefault(each.reason, {}).setdefault(place, shorten(detail, DETAIL_CHARACTERS))
     return tuple(
         Group(

@@ -128,6 +128,7 @@ def _import_all() -> list[ModuleType]:
 def _read_data() -> None:
     """Reads what holds patterns and ships as data: countries, intents, domains, contracts, parties, agents."""
     from actors.documents.find_fields import find_fields
+    from actors.documents.find_template import find_templates
     from actors.evidence.claims import Resolution
     from actors.evidence.earlier_answers import retell
     from actors.legal.acting_party import load_relations
@@ -150,7 +151,9 @@ def _read_data() -> None:
     for spec in load_roster(Settings()).specs.values():
         for intent in spec.intents:
             _ = intent.pattern
-    for template in load_templates(Settings()).values():
+    templates = load_templates(Settings()).values()
+    find_templates("a lease", tuple(templates))
+    for template in templates:
         find_fields(template, " ".join(f"{label}: x" for field in template.fields for label in field.labels))
     retell(Resolution("As told [1]."), "en")
 

@@ -298,7 +298,8 @@ def test_what_was_not_obtained_is_grouped_by_reason_and_bounded() -> None:
 
     assert text.count("It is gone.") == SHOWN
     assert f"- and {25 - SHOWN} more" in text
-    assert "### A source did not answer\n\n- The feed rss is down." in text
+    assert "### A source did not answer\n\n- rss: A source did not answer" in text
+    assert "The feed rss is down." not in text, "that is for the log"
 
 
 def test_a_contradiction_stands_as_a_pair() -> None:

@@ -37,7 +37,7 @@ async def test_a_research_at_its_budget_of_tokens_is_partial_and_says_so(
     async with FakeOpenAI(thinks(None)) as server, thinking(tmp_path, server, **budget) as node:
         outcome, report = await researched(node)
 
-        said = f"The budget of {tokens} tokens is used up"
+        said = "What may be spent on the language model for this was used up"
         assert outcome.why is EndReason.COMPLETED
         assert honest(outcome, report)
         assert outcome.resolution is not None
@@ -58,7 +58,7 @@ async def test_what_is_held_back_pays_for_the_overview_when_all_else_is_spent(tm
         assert shapes(server) == ["PlanDraft", "Overview", "SecondReading"], (
             "the answer would have eaten into what is held back"
         )
-        assert "tokens is used up" in report.partial
+        assert "was used up" in report.partial
         assert any(line.text != line.quote and line.quote for line in report.overview)
 
 
@@ -68,7 +68,7 @@ async def test_a_research_at_its_budget_of_money_is_partial_and_says_so(tmp_path
     async with FakeOpenAI(thinks(None)) as server, thinking(tmp_path, server, research=costs, **prices) as node:
         outcome, report = await researched(node)
 
-        assert "The budget of 0.004 for the model is used up: raise [research] money." in report.partial
+        assert "What may be spent on the language model for this was used up" in report.partial
         assert (outcome.spent.tokens_in * 1.0 + outcome.spent.tokens_out * 4.0) / 1e6 <= 0.004
         assert honest(outcome, report)
 
@@ -77,7 +77,7 @@ async def test_a_research_at_its_budget_of_pages_is_partial_and_says_so(tmp_path
     async with FakeOpenAI(thinks()) as server, thinking(tmp_path, server, research=ResearchSettings(pages=1)) as node:
         outcome, report = await researched(node)
 
-        assert "pages" in report.partial
+        assert "What may be spent on reading for this was used up" in report.partial
         assert len((await case_of(node, outcome)).pages) == 1
         assert honest(outcome, report)
 
@@ -160,7 +160,7 @@ async def test_whatever_the_budget_it_is_not_overdrawn_and_what_is_refused_is_to
     assert report is not None
     assert spent.tokens_in + spent.tokens_out <= tokens
     assert not money or Budget(0, 0.0, 1.0, 4.0).cost(spent.tokens_in, spent.tokens_out) <= money
-    assert bool(paid.refused) == ("is used up" in report.partial)
+    assert bool(paid.refused) == ("was used up" in report.partial)
     assert inquiry.known.partial == report.partial
     assert not paid.refused or outcome.status == "suggested"
     rest = tokens - int(tokens * (1.0 - share))
