@@ -34,8 +34,8 @@ from runtime.embeddings.embedder import FLOOR, open_embedder
 from runtime.knowledge import QuestionVector
 from runtime.knowledge import find_passages as search
 from runtime.knowledge.find_passages import CANDIDATES, Ranked, find_passages
-from runtime.knowledge.index.index_reader import IndexReader
-from runtime.knowledge.index.indexing import list_folders
+from runtime.knowledge.index import Index
+from runtime.knowledge.indexing import list_folders
 from runtime.knowledge.knowledge_index import FILE
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings, Settings
@@ -85,7 +85,7 @@ def measure(sets: Mapping[str, Sequence[Item]]) -> Figures:
 
 
 def count_found(
-    shelf: IndexReader, folder: str, asked: Sequence[Asked], vectors: Sequence[bytes], most: int = CANDIDATES
+    shelf: Index, folder: str, asked: Sequence[Asked], vectors: Sequence[bytes], most: int = CANDIDATES
 ) -> list[bool]:
     """Of each question about an indexed folder, whether a right page is among the first three."""
     found = []
@@ -101,7 +101,7 @@ def list_once(text: str) -> list[str]:
     return list(dict.fromkeys(tokens(text)))
 
 
-def choose_all(shelf: IndexReader, ranked: Sequence[Ranked], limit: int) -> list[tuple[int, Passage]]:
+def choose_all(shelf: Index, ranked: Sequence[Ranked], limit: int) -> list[tuple[int, Passage]]:
     places = ((each, shelf.find_place(each.id)) for each in ranked[:limit])
     return [
         (each.id, Passage(str(each.id), place.source, place.title, place.heading, "", place.start, place.end))
@@ -112,8 +112,7 @@ def choose_all(shelf: IndexReader, ranked: Sequence[Ranked], limit: int) -> list
 MEANING = "meaning beside words"
 PARTS: Mapping[str, tuple[dict[str, Any], int]] = {
     MEANING: ({}, CANDIDATES),
-    "words beside meaning": ({"WORDS": 0.0, "WORDS_OF_LONG": 0.0}, CANDIDATES),
-    "words count more in a long mail": ({"WORDS_OF_LONG": search.WORDS}, CANDIDATES),
+    "words beside meaning": ({"WORDS": 0.0}, CANDIDATES),
     "a word as often as it is said": ({"tokens": list_once}, CANDIDATES),
     "200 candidates instead of 50": ({}, 50),
     "no text twice": ({"_choose": choose_all}, CANDIDATES),
@@ -131,19 +130,15 @@ async def measure_search(data: Path, indexes: Path) -> Figures:
             asked = [each for each in read_set(data, name) if each.pages]
             vectors = await embedder.embed([each.text for each in asked], kind="query", within=600) if embedder else []
             (folder,) = (each.name for each in await list_folders(indexes / name, workers))
-            shelf = IndexReader.at((indexes / name / FILE).absolute())
-            shelf.begin()
-
-            whole = count_found(shelf, folder, asked, vectors)
-            figures["right"][name] = [sum(whole), len(whole)]
-            for part, (names, most) in PARTS.items():
-                known = [b""] * len(asked) if part == MEANING else vectors
-                with mock.patch.multiple(search, **names) if names else contextlib.nullcontext():
-                    figures["parts"][part][name] = draw_gains(
-                        draw, whole, count_found(shelf, folder, asked, known, most)
-                    )
-            shelf.end()
-            shelf.close()
+            shelf = Index.at((indexes / name / FILE).absolute())
+            with contextlib.closing(shelf), shelf.reading():
+                whole = count_found(shelf, folder, asked, vectors)
+                figures["right"][name] = [sum(whole), len(whole)]
+                for part, (names, most) in PARTS.items():
+                    known = [b""] * len(asked) if part == MEANING else vectors
+                    with mock.patch.multiple(search, **names) if names else contextlib.nullcontext():
+                        found = count_found(shelf, folder, asked, known, most)
+                    figures["parts"][part][name] = draw_gains(draw, whole, found)
     finally:
         workers.close()
     return figures

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from runtime.knowledge.index.indexing import list_folders
+from runtime.knowledge.indexing import list_folders
 from runtime.processes.pool import Workers
 
 

@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from actors.evidence.passages import SearchHits
-from runtime.knowledge.index.indexing import index
+from runtime.knowledge.indexing import index
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings

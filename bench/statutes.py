@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from actors.legal.classification import classify
-from runtime.statutes.law_reader import STATUTES
-from runtime.statutes.statute_search import search
+from runtime.knowledge.law_reader import STATUTES
+from runtime.knowledge.statute_search import search
 
 TODAY = "2026-01-01"
 TOP, DEEP = 10, 100

@@ -57,7 +57,7 @@ from runtime.user_text import safe
 from runtime.wiring import Wiring
 
 if TYPE_CHECKING:
-    from runtime.knowledge.index.indexing import IndexProgress, IndexReport
+    from runtime.knowledge.indexing import IndexProgress, IndexReport
 
 __all__ = ["Busy", "Handle", "NoReport", "Node", "RunHandle", "Ticket"]
 
@@ -334,7 +334,7 @@ class Node:
 
         :param words_only: return when they can be found by their words, and leave the vectors to somebody else.
         """
-        from runtime.knowledge.index.indexing import index  # the readers: a ticket needs none
+        from runtime.knowledge.indexing import index  # the readers: a ticket needs none
 
         embedder = None if words_only else self.embedder
         return await index(folders, self.folder, self.workers, self.settings.knowledge, progress, embedder)

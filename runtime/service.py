@@ -23,7 +23,7 @@ from runtime.durable_submit import (
 )
 from runtime.event_feed import EventFeed
 from runtime.families import writes_report
-from runtime.knowledge.source_files import find_source_files
+from runtime.knowledge.knowledge_index import find_source_files
 from runtime.memory.ticket_memory import NotRemembered
 from runtime.node import Busy, Node, NoReport
 from runtime.program import command

@@ -68,11 +68,11 @@ BESIDE = frozenset({"workflow", "ports"})
 FAMILY = 5
 KNOW_FAMILIES = ("runtime.families",)
 """Whoever wires families: nobody else needs to know one."""
-KNOW_SQLITE = ("runtime.storage.sqlite", "runtime.knowledge.index")
+KNOW_SQLITE = ("runtime.storage.sqlite", "runtime.knowledge.index", "runtime.knowledge.side_index")
 """SQL stands behind the port of storage; what is indexed of documents and cases is derived from their files."""
 TOOLS = (
-    "cases", "crawl", "documents", "embeddings", "knowledge", "llm", "memory", "processes", "reports", "resilience",
-    "search", "state_files", "statutes", "storage", "tools",
+    "crawl", "documents", "embeddings", "knowledge", "llm", "memory", "processes", "reports", "resilience",
+    "search", "state_files", "storage", "tools",
 )  # fmt: skip
 """Rooms of `runtime` that any family may use: none of them knows one."""
 FRONT_ENDS = ("runtime.cli", "runtime.http")
@@ -182,7 +182,6 @@ def test_what_runs_a_ticket_loads_of_the_research_only_what_its_table_needs() ->
     "module",
     [
         "runtime.knowledge.index_search",
-        "runtime.knowledge.index.transient_index",
         "runtime.crawl.own_document",
         "runtime.memory.prediction",
         "runtime.embeddings.weights",

@@ -1,4 +1,8 @@
-"""References to articles, found in a text and rendered. How they are written is the jurisdiction's. Pure."""
+"""
+References to articles: found in a text, rendered, and the words of the part that one names. Pure.
+
+How they are written is the jurisdiction's.
+"""
 
 import itertools
 import re
@@ -6,8 +10,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from actors.statutes.jurisdiction import Jurisdiction
-from actors.statutes.numerals import read_number, write_number
+from actors.statutes.jurisdiction import Jurisdiction, read_number, write_number
 from actors.text.unicode_forms import fold_forms
 
 NAME_CHARACTERS = 60
@@ -117,3 +120,38 @@ def _name_near(text: str, found: re.Match[str], jurisdiction: Jurisdiction, find
             return name
     behind = jurisdiction.compile(jurisdiction.citations.behind).match(text[found.end() :][:NAME_CHARACTERS])
     return find_law(jurisdiction.strip_prefix(behind[1])) if behind else ""
+
+
+def lacks_item(text: str, item: int, jurisdiction: Jurisdiction) -> bool:
+    """Whether an article has items, and none of this number."""
+    is_item = jurisdiction.compile(jurisdiction.layout.item)
+    found = [is_item.match(line) for line in text.split("\n")]
+    numbers = {read_number(each["number"], jurisdiction.numerals) for each in found if each}
+    return bool(item and numbers) and item not in numbers
+
+
+def quote_part(text: str, paragraph: int, item: int, jurisdiction: Jurisdiction) -> str:
+    """
+    The words of a paragraph, or of an item with the line before the items that it completes.
+
+    :param paragraph: 0: none is named; an item is then the first of its number.
+    :returns: empty where the article has no such part, or is not laid out in lines.
+    """
+    begins = jurisdiction.compile(jurisdiction.layout.paragraph) if jurisdiction.layout.paragraph else None
+    is_item = jurisdiction.compile(jurisdiction.layout.item)
+    now, head, inside, said = 0, "", False, list[str]()
+    for line in filter(None, map(str.strip, text.split("\n"))):
+        found = is_item.match(line)
+        if found is None:
+            inside = False
+            marked = begins.match(line) if begins else None
+            now = read_number(marked["number"], jurisdiction.numerals) if marked else now + (begins is None)
+            head = line
+        else:
+            inside = read_number(found["number"], jurisdiction.numerals) == item
+        if paragraph not in (0, now) or (item and not inside):
+            continue
+        if item:
+            return f"{head}\n{line}" if head else line
+        said.append(line)
+    return "\n".join(said) if paragraph else ""

@@ -239,7 +239,7 @@ def _read_documents(text: str) -> object:
 
 @functools.cache
 def _index_law() -> str:
-    from runtime.statutes.law_reader import STATUTES
+    from runtime.knowledge.law_reader import STATUTES
 
     folder = tempfile.mkdtemp()
     laws = Path(folder) / "laws"
@@ -251,7 +251,7 @@ def _index_law() -> str:
 
 
 def _search_law(text: str) -> object:
-    from runtime.statutes.statute_search import search
+    from runtime.knowledge.statute_search import search
 
     return search(_index_law(), text, "", "2026-01-01", 5, {})
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runtime.knowledge.index.index_version import find_lapsed
+from runtime.knowledge.index import find_lapsed
 from runtime.knowledge.knowledge_index import FILE
 from runtime.user_text import safe
 
@@ -19,10 +19,10 @@ async def renew_index(settings: "Settings", *, quiet: bool = False) -> None:
 
     :raises PortFailed: the index cannot be written.
     """
-    if not find_lapsed(Path(settings.storage.folder) / FILE):
+    if not find_lapsed(str(Path(settings.storage.folder) / FILE)):
         return
     from runtime.cli.view.progress_bar import bar
-    from runtime.knowledge.index.indexing import index
+    from runtime.knowledge.indexing import index
     from runtime.processes.pool import Workers
 
     if not quiet:

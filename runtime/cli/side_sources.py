@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from runtime.cases.case_reader import CASES
 from runtime.cli import Exit
 from runtime.cli.view.printing import Line, print_result, write
-from runtime.knowledge.index.side_index import SideIndex, SideIndexFailed, SourceReport
+from runtime.knowledge.decided_cases import CASES
+from runtime.knowledge.law_reader import STATUTES
+from runtime.knowledge.side_index import SideIndex, SideIndexFailed, SourceReport
 from runtime.program import command
 from runtime.service_error import ServiceError
-from runtime.statutes.law_reader import STATUTES
 from runtime.user_text import pluralize, safe
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def index_source(side: SideIndex, name: str, settings: "Settings", *, json: bool
     :raises ServiceError: there is none, or the index cannot be used.
     """
     from runtime.cli.view.progress_bar import bar
-    from runtime.knowledge.index.indexing import IndexProgress
+    from runtime.knowledge.indexing import IndexProgress
 
     kind, source, one = side.takes, Path(name), side.what.removesuffix("s")
     if not name.strip() or not source.exists():

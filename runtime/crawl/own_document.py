@@ -12,8 +12,8 @@ from runtime.knowledge import index_search
 
 def read(database: str, source: str, question: str) -> Extracted:
     """The beginning of an indexed document, letter by letter: offsets of its passages refer to it."""
-    described = describe_text(index_search.read(database, source), question)
-    return msgspec.structs.replace(described, file=index_search.locate(database, source))
+    text, file = index_search.read(database, source)
+    return msgspec.structs.replace(describe_text(text, question), file=file)
 
 
 def describe_text(text: str, question: str, title: str = "") -> Extracted:

@@ -16,10 +16,10 @@ from bus import Actor
 from runtime.families.family import FamilyRuns, RunDependencies, SharedPorts
 from runtime.families.legal import FIELDS
 from runtime.families.legal_sources import list_sources, make_creator, plan_form
+from runtime.knowledge.knowledge_index import StatuteIndex
 from runtime.replay.recorded_port import record_port
 from runtime.run import LiveRun
 from runtime.settings import Settings
-from runtime.statutes.statute_index import StatuteIndex
 from runtime.tools.shipped.create_document import list_templates
 
 DRAFTER = "document_draft"

@@ -9,8 +9,8 @@ from actors.evidence.passages import Passage
 from actors.workflow.outcome import Outcome
 from runtime import families
 from runtime.families.limits import AgentRecord
-from runtime.knowledge.index.folder_records import IndexedDocument, IndexedFolder, MeaningState
-from runtime.knowledge.indexing_desk import IndexingState
+from runtime.knowledge.index import IndexedDocument, IndexedFolder, MeaningState
+from runtime.knowledge.indexing import IndexingState
 from runtime.run_record import Moment, Record
 from runtime.storage.records import NewRun
 from runtime.tickets import HELPDESK

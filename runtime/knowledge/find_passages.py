@@ -7,6 +7,7 @@ there, such as synonyms, rare words, column weights or parts of sentences, was l
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from itertools import islice, zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +17,7 @@ from actors.evidence.passages import BELOW, Meaning, Passage, Reason
 from actors.text.tokenizer import list_own_terms, tokens
 from runtime.embeddings.sentence_model import multiply
 from runtime.knowledge import QuestionVector
-from runtime.knowledge.index.index_reader import IndexReader, Place
-from runtime.knowledge.named_documents import follow_titles
+from runtime.knowledge.index import Index, Place
 
 CANDIDATES = 200
 """Passages that words find; meaning puts no other in their place."""
@@ -25,8 +25,8 @@ NEAREST = 50
 """Passages that meaning finds besides, where the model knows many languages: words of one find nothing in another. Over
 English documents German and Chinese questions find a right page 20 times in 50, not 6 (`bench.truth`); English ones
 nothing more."""
-WORDS, WORDS_OF_LONG, LONG = 0.2, 0.5, 600
-"""What words count beside meaning; of a question of more characters, of which the model reads the beginning only."""
+WORDS = 0.2
+"""What words count beside meaning."""
 SHOWN = 1200
 """Characters: a passage goes on down its page for so long, so that no step and no restriction is cut off."""
 QUESTION_CHARACTERS = 20_000
@@ -40,11 +40,22 @@ BEST = 3
 ONE = 127.0 * 127.0
 """The dot product of two equal vectors."""
 
+TITLES = 200_000
+"""So many titles are known by name,"""
+TITLE_CHARACTERS, NAME_LETTERS = 120, 4
+"""none of them longer than this, or with fewer letters;"""
+BEARERS = 3
+"""a name that more documents bear tells nothing."""
+READ, READ_CHARACTERS = 5, 3000
+"""So many of the documents found first are looked through for names, and so much of each."""
+
 LABEL_CHARACTERS = 60
 ROW = " — "
 _STOPS = (".", "!", "?", ")", "。", "！", "？", "）", ";", "；")
 _BREAK = re.compile(r"\n(?=[ \t]*\n|[ \t]{0,12}(?:[-*+•]|\d{1,3}[.)])[ \t])")
 """Between paragraphs, and before a step or an item of a list."""
+_WORD = re.compile(r"\w+")
+_BRACKETS = re.compile(r"\s{0,20}\([^()]*\)\s{0,20}$")
 
 
 class Ranked(NamedTuple):
@@ -69,7 +80,7 @@ class Found(NamedTuple):
 
 
 def find_passages(
-    shelf: IndexReader,
+    shelf: Index,
     question: str,
     limit: int,
     documents: Collection[int] | None = None,
@@ -94,11 +105,11 @@ def find_passages(
     candidates = shelf.match(terms, most, documents)
     if asked and vector and asked.any_language:
         known = {id_ for id_, _ in candidates}
-        candidates += [(id_, 0.0) for id_ in shelf.find_nearest(vector, NEAREST, documents) if id_ not in known]
+        candidates += [(id_, 0.0) for id_ in _find_nearest(shelf, vector, documents) if id_ not in known]
     if not candidates:
         return Found(reason=Reason("nothing_near"))
     vectors = shelf.find_vectors([id_ for id_, _ in candidates], len(vector)) if vector else {}
-    ranked = rank(candidates, {id_: its for id_, its in vectors.items() if its}, vector, len(question))
+    ranked = rank(candidates, {id_: its for id_, its in vectors.items() if its}, vector)
     cosines = {each.id: each.cosine for each in ranked if each.cosine is not None}
     if linked:
         ranked = _follow(shelf, question, ranked)
@@ -112,15 +123,12 @@ def find_passages(
     return Found(passages, None, Meaning(max(cosines.values()), near) if cosines else None, missing)
 
 
-def rank(
-    candidates: Sequence[tuple[int, float]], vectors: dict[int, bytes], vector: bytes, characters: int
-) -> list[Ranked]:
+def rank(candidates: Sequence[tuple[int, float]], vectors: dict[int, bytes], vector: bytes) -> list[Ranked]:
     """
     Put candidates in order.
 
     :param candidates: number of each passage, and how well its words fit (BM25, larger is better).
     :param vectors: of those passages that have one.
-    :param characters: of the question.
     """
     words = np.array([score for _, score in candidates], np.float64)
     words /= max(float(words.max()), 1e-9)
@@ -132,20 +140,87 @@ def rank(
     cosines[known] = _measure_cosines([vectors[id_] for id_, _ in candidates if id_ in vectors], vector)
     # What has no vector yet is taken for as near as the middling one, and is told apart by its words.
     cosines[~known] = float(np.median(cosines[known]))
-    share = WORDS_OF_LONG if characters > LONG else WORDS
-    scores = share * words + (1 - share) * cosines / max(float(cosines.max()), 1e-9)
+    scores = WORDS * words + (1 - WORDS) * cosines / max(float(cosines.max()), 1e-9)
     order = np.argsort(-scores, kind="stable")
     return [Ranked(candidates[at][0], float(scores[at]), float(cosines[at]) if known[at] else None) for at in order]
 
 
-def _follow(shelf: IndexReader, question: str, ranked: Sequence[Ranked]) -> list[Ranked]:
+def _find_nearest(shelf: Index, vector: bytes, documents: Collection[int] | None) -> list[int]:
+    """The passages whose vectors are nearest to one, of some documents or of all."""
+
+    def load() -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+        rows = shelf.list_vectors(len(vector))
+        numbers = np.array([row[:2] for row in rows], np.int64).reshape(-1, 2)
+        return numbers, np.frombuffer(b"".join(row[2] for row in rows), np.int8).reshape(-1, len(vector))
+
+    numbers, vectors = shelf.recall("vectors", load)
+    near = multiply(vectors, vector)
+    if documents is not None:
+        among = np.isin(numbers[:, 1], list(documents))
+        numbers, near = numbers[among], near[among]
+    return [int(number) for number in numbers[np.argsort(-near, kind="stable")[:NEAREST], 0]]
+
+
+def _follow(shelf: Index, question: str, ranked: Sequence[Ranked]) -> list[Ranked]:
     """A passage of each document: the best that was found, or how it begins; the earlier, the better it scores."""
     best: dict[int, Ranked] = {}
     for each in ranked:
         best.setdefault(shelf.find_place(each.id).document, each)
-    documents = follow_titles(shelf, question, list(best))
-    chosen = [best.get(each) or Ranked(shelf.find_opening(each), 0.0, None) for each in documents]
+    documents = _follow_titles(shelf, question, list(best))
+    chosen = [best.get(each) or Ranked(shelf.find_passage(each) or 0, 0.0, None) for each in documents]
     return [each._replace(score=1.0 - place / len(chosen)) for place, each in enumerate(chosen)]
+
+
+class Titles:
+    """The titles of documents, to be found in texts; without what stands in brackets behind them, too."""
+
+    def __init__(self, titles: Iterable[tuple[int, str]]) -> None:
+        """:param titles: each with the number of its document."""
+        self._documents: dict[tuple[str, ...], list[int]] = {}
+        self._longest: dict[str, int] = {}
+        """By the first word of names: the words of the longest one."""
+        for document, title in titles:
+            short = title[:TITLE_CHARACTERS]
+            for name in {short, _BRACKETS.sub("", short)}:
+                words = tuple(word.lower() for word in _WORD.findall(name))
+                if sum(map(len, words)) >= NAME_LETTERS:
+                    self._documents.setdefault(words, []).append(document)
+                    self._longest[words[0]] = max(self._longest.get(words[0], 0), len(words))
+
+    def find(self, text: str) -> list[int]:
+        """The documents whose names stand in a text, written as names are; the longest name counts."""
+        written = _WORD.findall(text)
+        words = [word.lower() for word in written]
+        found: dict[int, None] = {}
+        at = 0
+        while at < len(words):
+            step = 1
+            begins = written[at][0].isupper() or written[at][0].isdigit()
+            for count in range(min(self._longest.get(words[at], 0), len(words) - at) if begins else 0, 0, -1):
+                named = self._documents.get(tuple(words[at : at + count]), [])
+                if 0 < len(named) <= BEARERS:
+                    found.update(dict.fromkeys(named))
+                    step = count
+                    break
+            at += step
+        return list(found)
+
+
+def _follow_titles(shelf: Index, question: str, first: Sequence[int]) -> list[int]:
+    """
+    Documents in the order in which they are worth reading.
+
+    :param first: what a search found, the best first. What the question names comes before it, what the best of both
+        name stands in turns with it.
+    """
+    titles = shelf.recall(
+        "titles", lambda: Titles(islice(((each.document, each.title) for each in shelf.list_names()), TITLES))
+    )
+    asked = titles.find(question)
+    best = list(dict.fromkeys((*asked, *first)))[:READ]
+    named = (each for document in best for each in titles.find(shelf.read(document, READ_CHARACTERS)))
+    turns = zip_longest((each for each in first if each not in asked), dict.fromkeys(named))
+    return list(dict.fromkeys((*asked, *(each for pair in turns for each in pair if each is not None))))
 
 
 def _measure_cosines(vectors: Sequence[bytes], vector: bytes) -> NDArray[np.float64]:
@@ -159,7 +234,7 @@ def _measure_share_said(own: Collection[str], passages: Sequence[Passage]) -> fl
     return len(said) / len(own)
 
 
-def _choose(shelf: IndexReader, ranked: Sequence[Ranked], limit: int) -> list[tuple[int, Passage]]:
+def _choose(shelf: Index, ranked: Sequence[Ranked], limit: int) -> list[tuple[int, Passage]]:
     """The best passages, each going on down its section; none that stands in one above it, or says the very same."""
     pages: dict[int, _Page] = {}
     chosen: list[tuple[int, Passage]] = []
@@ -169,7 +244,7 @@ def _choose(shelf: IndexReader, ranked: Sequence[Ranked], limit: int) -> list[tu
             break
         place = shelf.find_place(each.id)
         if place.document not in pages:
-            pages[place.document] = _Page(shelf.text(place.source) or "", shelf.sections(place.source))
+            pages[place.document] = _Page(shelf.find_text(place.source) or "", shelf.list_sections(place.source))
         shown = [(other.start, other.end) for _, other in chosen if other.source == place.source]
         if any(start <= place.start < end for start, end in shown):
             continue

@@ -5,8 +5,7 @@ from typing import Literal
 
 from runtime.embeddings.embedder import choose_provider
 from runtime.knowledge import KINDS
-from runtime.knowledge.index.index_version import VERSION
-from runtime.knowledge.index.index_writer import BUSY_SECONDS
+from runtime.knowledge.index import BUSY_SECONDS, VERSION
 from runtime.knowledge.readers.pdf_reader import INSTALL
 from runtime.program import command
 from runtime.settings import EmbeddingsSettings

@@ -1,25 +1,71 @@
-"""The index as worker processes ask it, which keep it open between questions."""
+"""
+What worker processes are asked of an index, which they keep open between questions, and of the pages of a research,
+for which they make one in memory.
+"""
 
 import re
+from collections import OrderedDict
 from collections.abc import Collection
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from actors.evidence.passages import BELOW, NamedDocument, SearchHits
+from actors.evidence.passages import BELOW, NamedDocument, Passage, Reason, SearchHits
 from actors.evidence.shortfalls import Shortfall
 from actors.text.catalogue import ENGLISH
 from actors.text.normalize import find_span
+from actors.text.tokenizer import tokens
 from runtime.knowledge import NO_INDEX, QuestionVector
-from runtime.knowledge.find_passages import CANDIDATES, find_passages
-from runtime.knowledge.index.index_reader import IndexReader
+from runtime.knowledge.find_passages import CANDIDATES, QUESTION_CHARACTERS, TERMS, find_passages
+from runtime.knowledge.index import Index, Unseen, open_index
+from runtime.knowledge.readers.markdown_reader import read_markdown
 
 DIGEST_BYTES = 12
-NO_VECTORS = "Some documents are found by their words only, until a daemon or `index` has made their vectors."
+PAGES_FOLDER = "pages"
+KEPT = 2
+"""So many indexes of pages a process keeps: a round's pages are asked again when its table repeats the step."""
+PAGES = 1000
+"""More pages than this are not looked at."""
+PAGE_CANDIDATES = 30
+"""So many passages of pages that words find are put in order by meaning: each vector is made for it alone."""
+NO_TEXT = Reason("no_text")
 
-_shelves: dict[str, tuple[tuple[int, int], IndexReader]] = {}
+
+class Text(msgspec.Struct, frozen=True, gc=False):
+    """A page as it is indexed."""
+
+    key: str
+    title: str
+    text: str
+    """Markdown or plain text, which offsets of passages refer to."""
+
+
+def search(
+    shelf: Index, text: str, limit: int, documents: Collection[int] | None = None, *,
+    vector: QuestionVector | None = None, candidates: int = CANDIDATES, linked: bool = False,
+) -> SearchHits:  # fmt: skip
+    """
+    What comes closest, whether or not it answers: nobody can tell that without reading it.
+
+    By words, and by meaning where the vectors of the index are by the question's model.
+
+    :param shelf: within its `reading`.
+    """
+    model = shelf.find_vector_model()
+    own = vector if vector and model == vector.model else None
+    found = find_passages(shelf, text, limit, documents, own, candidates, linked)
+    incomplete: tuple[Shortfall, ...] = ()
+    if vector and not vector.vector:
+        incomplete = (Shortfall("no_meaning", vector.failure),)
+    elif vector and (found.without_vectors or not own):
+        said = "Some documents are found by their words only yet: the daemon, or `index`, prepares their meaning."
+        incomplete = (Shortfall("no_vectors", said),)
+    abstain = found.reason.say(ENGLISH) if found.reason else ""
+    return SearchHits(
+        found.passages, abstain, reason=found.reason, meaning=found.meaning, incomplete=incomplete
+    )  # fmt: skip
 
 
 def find(
@@ -27,49 +73,42 @@ def find(
     linked: bool = False,
 ) -> SearchHits:  # fmt: skip
     """
-    Search an index, or some documents of it. Blocking; keeps it open for the next call.
+    Search an index, or some documents of it.
 
     :param vector: a `QuestionVector` as it was sent here.
     """
-    shelf = open_shelf(Path(database))
+    shelf = open_index(Path(database))
     if shelf is None:
         return SearchHits(abstain=NO_INDEX)
-    try:
-        shelf.begin()
+    with shelf.reading():
         if not shelf.passages:
             return SearchHits(abstain=NO_INDEX)
-        documents = None if sources is None else shelf.documents(sources)
+        documents = None if sources is None else shelf.find_documents(sources)
         asked = msgspec.convert(vector, QuestionVector | None)
         return search(shelf, question, limit, documents, vector=asked, linked=linked)
-    finally:
-        shelf.end()
 
 
-def read(database: str, source: str) -> str:
-    """The text of an indexed document as it was read, which offsets of its passages refer to."""
-    shelf = open_shelf(Path(database))
-    text = shelf.text(source) if shelf else None
-    if text is None:
+def read(database: str, source: str) -> tuple[str, str]:
+    """The text of an indexed document as it was read, which offsets of its passages refer to, and its file's path."""
+    shelf = open_index(Path(database))
+    text = shelf.find_text(source) if shelf else None
+    if shelf is None or text is None:
         raise LookupError(f"{source} is not in the index any more")
-    return text
+    return text, shelf.find_file(source)
 
 
 def find_named(database: str, text: str) -> NamedDocument | None:
     """The document of whose path a text names most, the name of its file at least; None where several are named so."""
-    shelf = open_shelf(Path(database))
+    shelf = open_index(Path(database))
     if shelf is None:
         return None
-    try:
-        shelf.begin()
-        named = [(_count_named(source, text), source, title) for source, title in shelf.sources()]
-        most = max((count for count, _, _ in named), default=0)
-        best = [(source, title) for count, source, title in named if count == most]
+    with shelf.reading():
+        named = [(_count_named(each.source, text), each) for each in shelf.list_names()]
+        most = max((count for count, _ in named), default=0)
+        best = [each for count, each in named if count == most]
         if not most or len(best) > 1:
             return None
-        ((source, title),) = best
-        return NamedDocument(source, title, shelf.text(source) or "")
-    finally:
-        shelf.end()
+        return NamedDocument(best[0].source, best[0].title, shelf.find_text(best[0].source) or "")
 
 
 def _count_named(source: str, text: str) -> int:
@@ -91,16 +130,13 @@ def digest_sections(database: str, quotes: list[tuple[str, str]]) -> list[str]:
     :param quotes: each a document's source and words of it; where in the document they stand does not matter.
     :raises LookupError: there is no index.
     """
-    shelf = open_shelf(Path(database))
+    shelf = open_index(Path(database))
     if shelf is None:
         raise LookupError(NO_INDEX)
-    try:
-        shelf.begin()
+    with shelf.reading():
         sources = dict.fromkeys(source for source, _ in quotes)
-        read = {source: (shelf.text(source) or "", shelf.sections(source)) for source in sources}
-    finally:
-        shelf.end()
-    return [_digest_section(quote, *read[source]) for source, quote in quotes]
+        known = {source: (shelf.find_text(source) or "", shelf.list_sections(source)) for source in sources}
+    return [_digest_section(quote, *known[source]) for source, quote in quotes]
 
 
 def _digest_section(quote: str, text: str, pieces: list[tuple[str, int, int]]) -> str:
@@ -125,72 +161,74 @@ def _digest_section(quote: str, text: str, pieces: list[tuple[str, int, int]]) -
     return blake2b(said.encode("utf-8", "replace"), digest_size=DIGEST_BYTES).hexdigest()
 
 
-def locate(database: str, source: str) -> str:
-    """Where a document of the index lies on this machine; empty if nobody knows."""
-    shelf = open_shelf(Path(database))
-    return shelf.file(source) if shelf else ""
+def list_candidates(pages: list[Text], questions: list[str]) -> list[Unseen]:
+    """The texts of pages whose vectors put in order what the words of some questions find."""
+    shelf = index_pages(pages)
+    found = dict[bytes, Unseen]()
+    with shelf.reading():
+        for each in questions:
+            matched = shelf.match(tokens(each[:QUESTION_CHARACTERS])[:TERMS], PAGE_CANDIDATES)
+            found |= {text.digest: text for text in shelf.list_texts([id_ for id_, _ in matched])}
+    return list(found.values())
 
 
-def search(
-    shelf: IndexReader, text: str, limit: int, documents: Collection[int] | None = None, *,
-    vector: QuestionVector | None = None, candidates: int = CANDIDATES, linked: bool = False,
-) -> SearchHits:  # fmt: skip
+def find_in_pages(
+    pages: list[Text], questions: list[str], limit: int, asked: list[Any], vectors: list[tuple[bytes, bytes]]
+) -> list[SearchHits]:
     """
-    What comes closest, whether or not it answers: nobody can tell that without reading it.
+    For each question what the pages say on it. The order of the pages does not matter.
 
-    By words, and by meaning where the vectors of the index are by the question's model.
-
-    :param shelf: between its `begin` and `end`.
+    :param asked: of each question its `QuestionVector` as it was sent here, or None.
+    :param vectors: of what `list_candidates` named, as (digest, vector).
     """
-    own = vector if vector and shelf.vector_model() == vector.model else None
-    found = find_passages(shelf, text, limit, documents, own, candidates, linked)
-    return SearchHits(
-        found.passages,
-        found.reason.say(ENGLISH) if found.reason else "",
-        reason=found.reason,
-        meaning=found.meaning,
-        incomplete=_find_shortfalls(shelf, vector, lacks_some=found.without_vectors > 0),
-    )
+    shelf = index_pages(pages)
+    means = msgspec.convert(asked, list[QuestionVector | None])
+    cut = () if len(pages) <= PAGES else (Shortfall("cut_short", f"Of {len(pages)} pages {PAGES} were looked at."),)
+    if model := next((each.model for each in means if each and each.vector), ""):
+        shelf.begin_vectors(model, anew=True)
+        shelf.keep_vectors(model, vectors)
+    hits = []
+    with shelf.reading():
+        for question, vector in zip(questions, means, strict=True):
+            found = SearchHits.refuse(NO_TEXT)
+            if shelf.passages:
+                found = search(shelf, question, limit, vector=vector, candidates=PAGE_CANDIDATES)
+            passages, incomplete = tuple(map(_name, found.passages)), (*found.incomplete, *cut)
+            hits.append(msgspec.structs.replace(found, passages=passages, incomplete=incomplete))
+    return hits
 
 
-def _find_shortfalls(shelf: IndexReader, question: QuestionVector | None, *, lacks_some: bool) -> tuple[Shortfall, ...]:
-    """What went by words alone; a question that no model was asked about lacks nothing."""
-    if question is None:
-        return ()
-    if not question.vector:
-        return (Shortfall("no_meaning", question.failure),)
-    if lacks_some or shelf.vector_model() != question.model:
-        return (
-            Shortfall(
-                "no_vectors",
-                "Some documents are found by their words only yet: the daemon, or `index`, prepares their meaning.",
-            ),
-        )
-    return ()
+def _name(passage: Passage) -> Passage:
+    """A passage of a page, without the folder that the index has all pages in."""
+    source, id_ = (each.removeprefix(f"{PAGES_FOLDER}/") for each in (passage.source, passage.id))
+    return msgspec.structs.replace(passage, source=source, id=id_)
 
 
-def open_shelf(path: Path) -> IndexReader | None:
-    """The index that this process keeps open, opened again when the file is another one; None when there is none."""
-    known = _shelves.get(str(path))
-    try:
-        found = path.stat()
-    except OSError:
-        found = None
-    identity = (found.st_dev, found.st_ino) if found else None
-    if known is not None:
-        if known[0] == identity:
-            return known[1]
-        known[1].close()
-        del _shelves[str(path)]
-    if identity is None:
-        return None
-    shelf = IndexReader.at(path)
-    _shelves[str(path)] = (identity, shelf)
-    return shelf
+_kept: OrderedDict[str, Index] = OrderedDict()
 
 
-def close() -> None:
-    """Close this process's indexes. A worker process need not: it ends with them."""
-    for _, shelf in _shelves.values():
-        shelf.close()
-    _shelves.clear()
+def index_pages(pages: list[Text]) -> Index:
+    """The index of some pages, which this process keeps until it has made some others."""
+    pages = sorted(pages, key=lambda page: (page.key, page.text))[:PAGES]
+    digest = sha256(msgspec.msgpack.encode(pages)).hexdigest()
+    if digest in _kept:
+        _kept.move_to_end(digest)
+        return _kept[digest]
+    _kept[digest] = index = Index.in_memory()
+    folder, _ = index.add_folder(Path(PAGES_FOLDER))
+    first = dict[str, Text]()
+    for page in pages:
+        first.setdefault(page.key, page)
+    for page in first.values():
+        document = read_markdown(page.text)
+        document.title = page.title or document.title or page.key
+        index.add(folder, page.key, "", document)
+    if len(_kept) > KEPT:
+        _kept.popitem(last=False)[1].close()
+    return index
+
+
+def close_pages() -> None:
+    """Close this process's indexes of pages. A worker process need not: it ends with them."""
+    while _kept:
+        _kept.popitem()[1].close()

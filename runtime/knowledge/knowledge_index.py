@@ -1,22 +1,31 @@
-"""The knowledge as agents ask it: a thin client, so that what a search needs is loaded in worker processes only."""
+"""
+Documents, statutes and decided cases as agents ask them: thin clients, so that what a search needs is loaded in worker
+processes only, which can be ended.
+"""
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+import datetime
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import msgspec
 import structlog
 
+from actors.evidence.claims import Resolution
+from actors.evidence.court_cases import FoundCases
 from actors.evidence.passages import NamedDocument, SearchHits
 from actors.ports import PortFailed
+from actors.statutes.articles import FoundArticles
 from runtime.embeddings.embedder import Embedder, EmbeddingFailed, understands
 from runtime.knowledge import NO_INDEX, QuestionVector, no_index_message
-from runtime.knowledge.index.index_version import LAPSED
+from runtime.knowledge.index import LAPSED
 from runtime.processes.pool import WorkError, Workers, WorkTimedOut
 from runtime.program import command
 from runtime.settings import KnowledgeSettings
+from runtime.storage.errors import StorageError
+from runtime.storage.sqlite.integrity import read_rows
 
 R = TypeVar("R")
 
@@ -26,8 +35,15 @@ DAMAGED = ("not a database", "malformed")
 FIND = "runtime.knowledge.index_search:find"
 FIND_NAMED = "runtime.knowledge.index_search:find_named"
 DIGEST_SECTIONS = "runtime.knowledge.index_search:digest_sections"
+ASK = "runtime.knowledge.index:ask"
+FIND_LAPSED = "runtime.knowledge.index:find_lapsed"
+SEARCH_STATUTES = "runtime.knowledge.statute_search:search"
+FIND_MISCITED = "runtime.knowledge.statute_search:find_miscited"
+SEARCH_CASES = "runtime.knowledge.decided_cases:search_cases"
 SHARE = 0.4
 """Of a search's time that the vector of its question may take."""
+FOLDERS = "SELECT name, path FROM folders ORDER BY length(name) DESC"
+FOLDERS_SECONDS = 1.0
 
 log = structlog.get_logger(__name__)
 
@@ -115,7 +131,7 @@ class KnowledgeIndex:
             raise failure
 
     async def _make_anew(self) -> PortFailed | None:
-        from runtime.knowledge.index.indexing import IndexFailed, index  # hardly anybody ever needs it
+        from runtime.knowledge.indexing import IndexFailed, index  # hardly anybody ever needs it
 
         log.info("knowledge.renewal_began")
         try:
@@ -162,12 +178,41 @@ class KnowledgeIndex:
         return await call()
 
 
-async def ask_worker(workers: Workers, function: str, *arguments: Any, within: float, returns: type[R]) -> R:
-    """
-    What a function in a worker process says of an index beside that of the documents.
+class StatuteIndex:
+    """`ports.Statutes`, over the index in a storage folder."""
 
-    :raises KnowledgeFailed: the time was up, or the index cannot be used.
-    """
+    def __init__(self, storage: Path, workers: Workers, today: Callable[[], str] | None = None) -> None:
+        """:param today: the day whose law holds, where no other is asked for; ISO 8601."""
+        self._storage, self._workers = str(storage.absolute()), workers
+        self._today = today or (lambda: datetime.datetime.now(datetime.UTC).date().isoformat())
+
+    async def search(
+        self, question: str, *, within: float, on: str = "", limit: int = 8, fields: Mapping[str, float] | None = None
+    ) -> FoundArticles:
+        """As `ports.Statutes`."""
+        asked = (self._storage, question, on, self._today(), limit, dict(fields or {}))
+        return await _ask_worker(self._workers, SEARCH_STATUTES, *asked, within=within, returns=FoundArticles)
+
+    async def find_miscited(self, texts: Sequence[str], question: str, *, within: float) -> list[list[str]]:
+        """As `ports.Statutes`."""
+        asked = (self._storage, list(texts), question, self._today())
+        return await _ask_worker(self._workers, FIND_MISCITED, *asked, within=within, returns=list[list[str]])
+
+
+class CaseStore:
+    """`ports.Cases`, over the index in a storage folder."""
+
+    def __init__(self, storage: str | Path, workers: Workers) -> None:
+        self._storage, self._workers = str(Path(storage).absolute()), workers
+
+    async def search(self, question: str, *, limit: int, within: float) -> FoundCases:
+        """As `ports.Cases`."""
+        asked = (self._storage, question, limit)
+        return await _ask_worker(self._workers, SEARCH_CASES, *asked, within=within, returns=FoundCases)
+
+
+async def _ask_worker(workers: Workers, function: str, *arguments: Any, within: float, returns: type[R]) -> R:
+    """:raises KnowledgeFailed: the time was up, or the index cannot be used."""
     try:
         return await workers.call(function, *arguments, within=within, returns=returns)
     except WorkTimedOut as error:
@@ -200,3 +245,24 @@ async def embed_question(embedder: Embedder, question: str, within: float) -> Qu
         log.warning("knowledge.words_only", error=str(error))
         return QuestionVector(embedder.name, b"", str(error))
     return QuestionVector(embedder.name, vector, floor=embedder.floor, any_language=not embedder.languages)
+
+
+async def find_source_files(storage: Path, answer: Resolution | None) -> dict[str, str]:
+    """The path of each source of an answer that is a file on this disk now; none where the index cannot be read."""
+    sources = {each.source for each in answer.citations} if answer else set[str]()
+    try:
+        return await asyncio.to_thread(_find_files, storage / FILE, sources) if sources else {}
+    except StorageError:
+        return {}  # the answer names its sources by itself
+
+
+def _find_files(index: Path, sources: Collection[str]) -> dict[str, str]:
+    """An index names its files below their folder, wherever that stands."""
+    folders = read_rows(index, FOLDERS, FOLDERS_SECONDS)
+    found: dict[str, str] = {}
+    for source in sources:
+        within = (each for each in folders if source.startswith(f"{each[0]}/"))
+        paths = (Path(path) / source.removeprefix(f"{name}/") for name, path in within)
+        if (file := next(paths, None)) is not None and file.is_file():
+            found[source] = str(file)
+    return found

@@ -12,12 +12,12 @@ from actors.evidence.sources import Page
 from actors.ports import Knowledge, PortFailed
 from runtime.embeddings.embedder import Embedder, EmbeddingFailed
 from runtime.knowledge import QuestionVector
-from runtime.knowledge.index.vector_store import Unseen
+from runtime.knowledge.index import Unseen
 from runtime.knowledge.knowledge_index import SHARE, embed_question
 from runtime.processes.pool import WorkError, Workers, WorkTimedOut
 
-LIST_CANDIDATES = "runtime.knowledge.index.transient_index:list_candidates"
-FIND = "runtime.knowledge.index.transient_index:find"
+LIST_CANDIDATES = "runtime.knowledge.index_search:list_candidates"
+FIND = "runtime.knowledge.index_search:find_in_pages"
 NOTHING_READ = "Nothing was read."
 OWN = "knowledge"
 """The source whose pages stand in the index of own documents."""

@@ -16,7 +16,7 @@ from runtime.service_error import ServiceError
 from runtime.user_text import pluralize, safe
 
 if TYPE_CHECKING:
-    from runtime.knowledge.index.indexing import IndexReport
+    from runtime.knowledge.indexing import IndexReport
     from runtime.settings import Settings
 
 SUMMARY = "read folders of documents into the knowledge base"
@@ -54,9 +54,9 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.embeddings.provider_check import name_missing_model
 
     if arguments.cases is not None or arguments.statutes is not None:
-        from runtime.cases.case_reader import CASES
         from runtime.cli.side_sources import index_source, remove_source
-        from runtime.statutes.law_reader import STATUTES
+        from runtime.knowledge.decided_cases import CASES
+        from runtime.knowledge.law_reader import STATUTES
 
         side, name = (STATUTES, arguments.statutes) if arguments.cases is None else (CASES, arguments.cases)
         if arguments.folders or arguments.list:
@@ -80,13 +80,13 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 def _list(settings: "Settings", *, json: bool) -> int:
     import asyncio
 
-    from runtime.cases.case_reader import CASES
     from runtime.cli.side_sources import list_sources
     from runtime.embeddings.embedder import open_workers
-    from runtime.knowledge.index.folder_records import IndexedFolder, MeaningState
-    from runtime.knowledge.index.indexing import list_folders, measure_meaning
+    from runtime.knowledge.decided_cases import CASES
+    from runtime.knowledge.index import IndexedFolder, MeaningState
+    from runtime.knowledge.indexing import list_folders, measure_meaning
+    from runtime.knowledge.law_reader import STATUTES
     from runtime.processes.pool import Workers
-    from runtime.statutes.law_reader import STATUTES
 
     async def look() -> tuple[list[IndexedFolder], MeaningState | None]:
         storage = settings.storage.folder
@@ -110,7 +110,7 @@ def _list(settings: "Settings", *, json: bool) -> int:
 def _remove(named: list[str], settings: "Settings", *, json: bool) -> int:
     import asyncio
 
-    from runtime.knowledge.index.indexing import remove_folder
+    from runtime.knowledge.indexing import remove_folder
     from runtime.processes.pool import Workers
 
     if not named or not all(name.strip() for name in named):
@@ -172,7 +172,7 @@ async def _index(folders: list[Path], settings: "Settings", *, waits: bool, json
 
     from runtime.cli.view.progress_bar import bar
     from runtime.embeddings.embedder import open_workers
-    from runtime.knowledge.index.indexing import Vectors, index, make_vectors, measure_meaning
+    from runtime.knowledge.indexing import Vectors, index, make_vectors, measure_meaning
     from runtime.processes.pool import Workers
 
     storage, stopped = settings.storage.folder, False

@@ -9,7 +9,7 @@ from runtime.times import local
 from runtime.user_text import pluralize, safe
 
 if TYPE_CHECKING:
-    from runtime.knowledge.index.folder_records import Ignored, IndexedFolder
+    from runtime.knowledge.index import Ignored, IndexedFolder
 
 SHOWN = 20
 KINDS_SHOWN = 8

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TextIO
 
 from runtime.cli.view.printing import can_redraw
-from runtime.knowledge.index.indexing import IndexProgress
+from runtime.knowledge.indexing import IndexProgress
 from runtime.user_text import pluralize, safe
 
 LINE_SECONDS = 2.0

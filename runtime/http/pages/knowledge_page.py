@@ -22,7 +22,7 @@ from runtime.http.errors import ApiError
 from runtime.http.file_form import read_file_form
 from runtime.http.pages.page_routes import Form, form_action, go_to, page, read_field, refuse_strange_form, render
 from runtime.http.schemas import FoundPassages, KnowledgeState
-from runtime.knowledge.index.folder_records import IndexedDocument
+from runtime.knowledge.index import IndexedDocument
 from runtime.knowledge.readers.reader import SUFFIXES
 
 PATH = "/ui/knowledge"

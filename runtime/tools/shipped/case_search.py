@@ -8,7 +8,7 @@ from msgspec import Meta
 from actors.evidence.case_passages import show_cases
 from actors.evidence.trace_steps import BY_MODEL, make_search_step
 from actors.text.languages import guess_language
-from runtime.cases.case_store import CaseStore
+from runtime.knowledge.knowledge_index import CaseStore
 from runtime.tools.tool import InvalidArguments, Tool, ToolContext, ToolResult
 
 QUERY_CHARACTERS = 2000

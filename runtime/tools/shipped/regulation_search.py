@@ -6,9 +6,9 @@ import msgspec
 from msgspec import Meta
 
 from actors.evidence.trace_steps import BY_MODEL, make_search_step
-from actors.statutes.article_passages import show_articles
+from actors.statutes.articles import show_articles
 from actors.text.languages import guess_language
-from runtime.statutes.statute_index import StatuteIndex
+from runtime.knowledge.knowledge_index import StatuteIndex
 from runtime.times import is_day
 from runtime.tools.tool import InvalidArguments, Tool, ToolContext, ToolResult
 

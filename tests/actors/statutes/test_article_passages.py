@@ -2,8 +2,7 @@
 
 from actors.evidence.case_passages import show_cases
 from actors.evidence.court_cases import CourtCase, FoundCase, FoundCases
-from actors.statutes.article_passages import show_articles
-from actors.statutes.articles import Article, FoundArticles, LawVersion
+from actors.statutes.articles import Article, FoundArticles, LawVersion, show_articles
 from actors.text.catalogue import say
 
 LAW = LawVersion("租赁法", "2020-05-01", "2021-01-01")

@@ -2,10 +2,9 @@
 
 import pytest
 
-from actors.statutes.article_parts import quote_part
 from actors.statutes.jurisdiction import InvalidJurisdiction, parse_jurisdiction
-from actors.statutes.references import Reference, find_references, render_reference
-from runtime.statutes.law_reader import parse_law
+from actors.statutes.references import Reference, find_references, quote_part, render_reference
+from runtime.knowledge.law_reader import parse_law
 
 GERMANY = r"""
 name = "Germany"

@@ -2,8 +2,7 @@
 
 import pytest
 
-from actors.statutes.jurisdiction import load_jurisdictions
-from actors.statutes.numerals import read_number, write_number
+from actors.statutes.jurisdiction import load_jurisdictions, read_number, write_number
 from actors.statutes.references import Reference, find_references, render_reference
 
 CHINA = load_jurisdictions()[0]

@@ -13,7 +13,7 @@ from actors.ports import PortFailed
 from runtime.crawl import crawler
 from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
-from runtime.knowledge.index.indexing import index
+from runtime.knowledge.indexing import index
 from runtime.processes.pool import Workers
 from runtime.resilience.budget import ResearchBudget
 from runtime.settings import FetchSettings

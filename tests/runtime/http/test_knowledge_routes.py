@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from runtime.knowledge.index.indexing import make_vectors
+from runtime.knowledge.indexing import make_vectors
 from runtime.settings import KnowledgeSettings
 from tests.patience import HANGS_SECONDS
 from tests.runtime.http.kit import Interface, interface

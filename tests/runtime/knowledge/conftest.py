@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from runtime.knowledge import index_search
-from runtime.knowledge.index import index_jobs
-from runtime.knowledge.index.indexing import index
+from runtime.knowledge import indexing_jobs
+from runtime.knowledge.index import close_indexes
+from runtime.knowledge.indexing import index
 from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
@@ -32,10 +32,9 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The same library, indexed and searched in this process, as a worker process does it."""
     folder = tmp_path_factory.mktemp("shared")
     path = str(folder / FILE)
-    listed = index_jobs.listing(path, str(library(folder / "library")))
+    listed = indexing_jobs.listing(path, str(library(folder / "library")))
     for each in listed.files:
-        assert index_jobs.take(path, listed.folder, listed.root, each, 20.0, 10.0).status == "read"
-    index_jobs.finish(path)
+        assert indexing_jobs.take(path, listed.folder, listed.root, each, 20.0, 10.0, "").status == "read"
+    indexing_jobs.finish(path)
     yield path
-    index_jobs.close()
-    index_search.close()
+    close_indexes()

@@ -12,8 +12,8 @@ import pytest
 
 from actors.evidence.passages import SearchHits
 from runtime.knowledge.find_passages import SHOWN, go_on
-from runtime.knowledge.index.indexing import index
 from runtime.knowledge.index_search import find, find_named, read
+from runtime.knowledge.indexing import index
 from runtime.knowledge.knowledge_index import FILE, KnowledgeFailed, KnowledgeIndex
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
@@ -63,7 +63,7 @@ def test_a_document_is_known_by_as_much_of_its_path_as_a_text_names(database: st
     named = find_named(database, text)
     assert (named.source if named else "") == source
     if named:
-        assert named.text == read(database, source)
+        assert named.text == read(database, source)[0]
         assert named.title
 
 
@@ -93,7 +93,7 @@ def test_a_passage_goes_on_down_its_page_and_none_is_shown_twice(database: str) 
 
     first = findings.passages[0]
     assert first.source == "library/vpn.md"
-    assert first.text == read(database, first.source)[first.start : first.end]
+    assert first.text == read(database, first.source)[0][first.start : first.end]
     assert len(first.text) <= SHOWN
     spans = sorted((each.start, each.end) for each in findings.passages if each.source == first.source)
     assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))
@@ -223,7 +223,7 @@ async def test_a_place_ends_with_its_section_and_code_keeps_its_form(tmp_path: P
     assert first.heading == "Files > Making folders"
     assert first.text.startswith("    $ mkdir attic\n    $ ls\n    attic\n")
     assert first.text.endswith("Put it between quotes.")
-    assert first.text == read(str(tmp_path / FILE), first.source)[first.start : first.end]
+    assert first.text == read(str(tmp_path / FILE), first.source)[0][first.start : first.end]
     assert not [each for each in others if each.start < first.end]
 
 

@@ -11,10 +11,9 @@ import pytest
 
 from runtime.embeddings import weights
 from runtime.embeddings.model_file import find_model_file
-from runtime.knowledge import indexing_desk
-from runtime.knowledge.index.folder_records import MeaningState
-from runtime.knowledge.index.indexing import LOCK, index, measure_meaning
-from runtime.knowledge.indexing_desk import NICENESS, IndexingDesk
+from runtime.knowledge import indexing
+from runtime.knowledge.index import MeaningState
+from runtime.knowledge.indexing import LOCK, NICENESS, IndexingDesk, index, measure_meaning
 from runtime.knowledge.knowledge_index import FILE
 from runtime.node import Node
 from runtime.processes.file_lock import hold_lock
@@ -27,8 +26,8 @@ from tests.runtime.knowledge.kit import library
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(indexing_desk, "LOOK_SECONDS", 0.02)
-    monkeypatch.setattr(indexing_desk, "AGAIN_SECONDS", 0.02)
+    monkeypatch.setattr(indexing, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(indexing, "AGAIN_SECONDS", 0.02)
 
 
 @pytest.fixture
@@ -98,7 +97,7 @@ async def test_while_somebody_reads_it_waits(node: Node, tmp_path: Path, monkeyp
         return MeaningState(9, 0)
 
     with monkeypatch.context() as patched:
-        patched.setattr(indexing_desk, "measure_meaning", measure)
+        patched.setattr(indexing, "measure_meaning", measure)
         async with hold_lock(node.folder / LOCK, within=0.0, waits=lambda: None), desk(node):
             async with asyncio.timeout(HANGS_SECONDS):
                 while looked < 3:  # noqa: ASYNC110 - it is told by a call

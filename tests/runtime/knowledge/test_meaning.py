@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from actors.evidence.passages import SearchHits
-from runtime.knowledge.index.indexing import index
+from runtime.knowledge.indexing import index
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings

@@ -11,10 +11,10 @@ import pytest
 from actors.documents.template import Document
 from actors.evidence.trace_steps import ToolStep
 from actors.workflow.outcome import Outcome
-from runtime.cases.case_reader import CASES
+from runtime.knowledge.decided_cases import CASES
+from runtime.knowledge.law_reader import STATUTES
 from runtime.node import Node
 from runtime.settings import AgentSettings, AgentsSettings, ModelSettings, Settings, StorageSettings
-from runtime.statutes.law_reader import STATUTES
 from runtime.tickets import Ticket
 from runtime.tools.shipped.create_document import TOOL as CREATE
 from runtime.tools.shipped.create_document import Order, Value

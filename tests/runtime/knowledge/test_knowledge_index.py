@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from actors.evidence.claims import Citation, Resolution
-from runtime.knowledge.index.indexing import index
-from runtime.knowledge.knowledge_index import FILE
-from runtime.knowledge.source_files import find_source_files
+from runtime.knowledge.indexing import index
+from runtime.knowledge.knowledge_index import FILE, find_source_files
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
 

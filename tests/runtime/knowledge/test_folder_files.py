@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.knowledge.index import contained_files, index_jobs
+from runtime.knowledge import folder_files, indexing_jobs
+from runtime.knowledge.index import close_indexes, make_index
 from runtime.knowledge.knowledge_index import FILE
 
 MOST = 1_000_000
@@ -56,13 +57,13 @@ def test_what_is_swapped_for_a_link_to_elsewhere_is_not_read(root: Path, swapped
     with swapping(root / swapped, root.parent / "outside" / swapped):
         for _ in range(ROUNDS):
             try:
-                data = contained_files.read(root, path, MOST)
+                data = folder_files.read_file(root, path, MOST)
             except OSError:
                 continue
             seen[data] = seen.get(data, 0) + 1
 
     assert set(seen) <= {PLAIN}
-    assert contained_files.read(root, path, MOST) == PLAIN
+    assert folder_files.read_file(root, path, MOST) == PLAIN
 
 
 @pytest.mark.parametrize("swapped", ["a.md", "sub"])
@@ -70,16 +71,16 @@ def test_nor_does_it_get_into_the_index(root: Path, tmp_path: Path, swapped: str
     database = str(tmp_path / FILE)
     with swapping(root / swapped, root.parent / "outside" / swapped):
         for _ in range(200):
-            listed = index_jobs.listing(database, str(root))
+            listed = indexing_jobs.listing(database, str(root))
             for path in ("a.md", "sub/a.md"):
-                index_jobs.take(database, listed.folder, listed.root, path, 1.0, 10.0)
+                indexing_jobs.take(database, listed.folder, listed.root, path, 1.0, 10.0, "")
                 assert b"4711" not in stored(database)
-    index_jobs.close()
+    close_indexes()
 
 
 def stored(database: str) -> bytes:
-    rows = index_jobs._connection(database).execute("SELECT text FROM passages").fetchall()
-    return "".join(str(row[0]) for row in rows).encode()
+    index = make_index(Path(database))
+    return "".join(index.read(each.document, MOST) for each in index.list_names()).encode()
 
 
 def test_a_link_to_a_document_of_the_folder_is_read_and_no_other(root: Path) -> None:
@@ -91,12 +92,12 @@ def test_a_link_to_a_document_of_the_folder_is_read_and_no_other(root: Path) -> 
     (root / "gone.md").symlink_to("nowhere.md")
     (root / "way").symlink_to("sub")
 
-    assert [contained_files.read(root, name, MOST) for name in ("same.md", "near.md", "twice.md")] == [PLAIN] * 3
-    with pytest.raises(contained_files.Outside, match=contained_files.LEADS_OUT):
-        contained_files.read(root, "out.md", MOST)
+    assert [folder_files.read_file(root, name, MOST) for name in ("same.md", "near.md", "twice.md")] == [PLAIN] * 3
+    with pytest.raises(folder_files.Outside, match=folder_files.LEADS_OUT):
+        folder_files.read_file(root, "out.md", MOST)
     for name in ("round.md", "gone.md", "way/a.md", "../outside/a.md", "nowhere.md"):
         with pytest.raises((OSError, RuntimeError)):
-            contained_files.read(root, name, MOST)
+            folder_files.read_file(root, name, MOST)
 
 
 def pipe(path: Path) -> None:
@@ -118,19 +119,19 @@ def test_what_is_no_file_is_neither_read_nor_waited_for(root: Path, make: Callab
     except PermissionError:
         pytest.skip("only root may make devices here")
 
-    with pytest.raises(contained_files.Outside, match=contained_files.NOT_REGULAR):
-        contained_files.read(root, "odd.md", MOST)
+    with pytest.raises(folder_files.Outside, match=folder_files.NOT_REGULAR):
+        folder_files.read_file(root, "odd.md", MOST)
 
 
 def test_no_more_is_read_than_is_allowed(root: Path) -> None:
     (root / "large.md").write_bytes(b"x" * 1001)
 
-    assert len(contained_files.read(root, "large.md", 1001)) == 1001
-    with pytest.raises(contained_files.TooLarge):
-        contained_files.read(root, "large.md", 1000)
+    assert len(folder_files.read_file(root, "large.md", 1001)) == 1001
+    with pytest.raises(folder_files.TooLarge):
+        folder_files.read_file(root, "large.md", 1000)
     if Path("/proc/self/status").exists():  # a file that says that it is empty
-        with pytest.raises(contained_files.TooLarge):
-            contained_files.read(Path("/proc/self").resolve(), "status", 10)
+        with pytest.raises(folder_files.TooLarge):
+            folder_files.read_file(Path("/proc/self").resolve(), "status", 10)
 
 
 def test_no_descriptor_is_left_open(root: Path) -> None:
@@ -138,10 +139,10 @@ def test_no_descriptor_is_left_open(root: Path) -> None:
     before = len([*Path("/proc/self/fd").iterdir()]) if Path("/proc/self/fd").exists() else 0
     for path in ("a.md", "sub/a.md", "out.md", "none/a.md", "sub", "sub/none.md") * 5:
         try:
-            contained_files.read(root, path, MOST)
+            folder_files.read_file(root, path, MOST)
         except OSError:
             continue
-    with contained_files.opened_folder(root, "sub/"):
+    with folder_files.opened_folder(root, "sub/"):
         pass
     after = len([*Path("/proc/self/fd").iterdir()]) if before else 0
 

@@ -5,15 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from actors.statutes.article_passages import show_articles
-from actors.statutes.articles import FoundArticles
+from actors.statutes.articles import FoundArticles, show_articles
 from actors.statutes.jurisdiction import load_jurisdictions
-from runtime.knowledge import index_search
-from runtime.knowledge.index.side_index import SideIndexFailed
+from runtime.knowledge.index import close_indexes
+from runtime.knowledge.knowledge_index import StatuteIndex
+from runtime.knowledge.law_reader import STATUTES, NoLaw, parse_law
+from runtime.knowledge.side_index import SideIndexFailed
+from runtime.knowledge.statute_search import find_miscited, search
 from runtime.processes.pool import Workers
-from runtime.statutes.law_reader import STATUTES, NoLaw, parse_law
-from runtime.statutes.statute_index import StatuteIndex
-from runtime.statutes.statute_search import find_miscited, search
 
 TODAY = "2026-01-01"
 LEASES = """# 中华人民共和国租赁法（2020年修正）
@@ -52,10 +51,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def close_indexes() -> Iterator[None]:
+def _closed() -> Iterator[None]:
     """What a worker process keeps open until it ends, this one has to let go of."""
     yield
-    index_search.close()
+    close_indexes()
 
 
 Ask = Callable[..., FoundArticles]

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from actors.statutes.articles import LawVersion
-from actors.statutes.jurisdiction import Jurisdiction, load_jurisdictions
-from actors.statutes.numerals import read_number
+from actors.statutes.jurisdiction import Jurisdiction, load_jurisdictions, read_number
 from runtime.front_matter import InvalidFrontMatter, compose, plain, split
-from runtime.knowledge.index.side_index import Entry, SideIndex
 from runtime.knowledge.readers.parsed_document import Document, Piece
 from runtime.knowledge.readers.reader import MARKDOWN
+from runtime.knowledge.side_index import Entry, SideIndex
 
 FILES = 100_000
 FILE_BYTES = 16 << 20
@@ -57,7 +56,7 @@ def read_laws(root: Path) -> Iterator[Entry]:
         yield Entry(str(file.relative_to(root)), found, number, len(files))
 
 
-STATUTES = SideIndex("statutes.db", "laws", "--statutes", "folder", read_laws, older="statutes.idx")
+STATUTES = SideIndex("statutes.db", "laws", "--statutes", "folder", read_laws)
 """Of articles: the anchor of each is its number, and what is kept about a document is the version of its law."""
 
 

@@ -15,9 +15,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from actors.ports import PortFailed
-from runtime.knowledge.index import folder_records, index_version, index_writer
-from runtime.knowledge.index.index_reader import IndexReader, Lapsed
-from runtime.knowledge.index_search import open_shelf
+from runtime.knowledge.index import Index, Lapsed, find_lapsed, open_index
 from runtime.knowledge.readers.parsed_document import Document
 from runtime.program import command
 
@@ -76,8 +74,6 @@ class SideIndex:
     """The entries of a source."""
     keys_are_unique: bool = False
     """What several sources hold under one key is as it was read last."""
-    older: str = ""
-    """The name of its file in versions that had one of another format."""
 
     def take(self, storage: Path, source: Path, show: Show = lambda *_: None) -> SourceReport:
         """
@@ -87,54 +83,49 @@ class SideIndex:
 
         :raises OSError: the source cannot be read.
         """
-        with self._open_for_writing(storage) as db:
-            for path in index_version.lapsed_folders(db):
-                if path != str(source.resolve()) and Path(path).exists():
-                    self._fill(db, Path(path), show)
-                index_version.settle_folder(db, path)
-            report = self._fill(db, source.resolve(), show)
-            db.execute("INSERT INTO terms (terms) VALUES ('optimize')")
-        if self.older:
-            (storage / self.older).unlink(missing_ok=True)
+        with self._write(storage) as index:
+            self._fill_lapsed(index, source.resolve(), show)
+            report = self._fill(index, source.resolve(), show)
+            index.optimize()
         return report
 
     def remove(self, storage: Path, source: Path) -> int | None:
         """Take a source out, whether or not it is there. How many documents went; None: the index does not hold it."""
-        with self._open_for_writing(storage) as db:
-            return folder_records.remove(db, str(source))
+        with self._write(storage) as index:
+            return index.remove_folder(str(source))
 
     def list_sources(self, storage: Path) -> list[tuple[str, int]]:
         """Path and number of documents of each source."""
-        with self.open(storage) as shelf:
-            return shelf.list_folders() if shelf else []
+        with self.open(storage) as index:
+            return sorted((each.path, each.documents) for each in index.list_folders()) if index else []
 
     @contextlib.contextmanager
-    def open(self, storage: Path) -> Iterator[IndexReader | None]:
+    def open(self, storage: Path) -> Iterator[Index | None]:
         """The index as it is at this moment, which this process keeps open; None where nothing was read yet."""
-        path = storage.absolute() / self.file
-        with self._explain(path):
-            shelf = open_shelf(path)
-            if shelf is None and self.older and (storage / self.older).exists():
-                raise Lapsed
-            if shelf is None:
-                yield None
-                return
-            try:
-                shelf.begin()
-                yield shelf
-            finally:
-                shelf.end()
+        with self._explain(storage.absolute() / self.file) as path:
+            index = open_index(path)
+            with index.reading() if index else contextlib.nullcontext():
+                yield index
 
     @contextlib.contextmanager
-    def _open_for_writing(self, storage: Path) -> Iterator[sqlite3.Connection]:
-        path = storage.absolute() / self.file
-        with self._explain(path), contextlib.closing(index_writer.connect(path)) as db, index_writer.transaction(db):
-            yield db
+    def _write(self, storage: Path) -> Iterator[Index]:
+        with (
+            self._explain(storage.absolute() / self.file) as path,
+            contextlib.closing(Index.make(path)) as index,
+            index.writing(),
+        ):
+            yield index
 
-    def _fill(self, db: sqlite3.Connection, source: Path, show: Show) -> SourceReport:
-        folder, _ = index_writer.folder_id(db, source)
-        before, kept = index_writer.list_paths(db, folder), set[str]()
-        others = [int(id_) for (id_,) in db.execute("SELECT id FROM folders WHERE id != ?", (folder,))]
+    def _fill_lapsed(self, index: Index, but: Path | None, show: Show) -> None:
+        for path in map(Path, index.list_lapsed()):
+            if path != but and path.exists():
+                self._fill(index, path, show)
+        index.forget_lapsed()
+
+    def _fill(self, index: Index, source: Path, show: Show) -> SourceReport:
+        folder, _ = index.add_folder(source)
+        before, kept = index.list_paths(folder), set[str]()
+        others = [each for each in index.list_folder_numbers() if each != folder]
         skipped: list[tuple[str, str]] = []
         read = passages = 0
         for entry in self.read(source):
@@ -142,29 +133,30 @@ class SideIndex:
             if isinstance(entry.found, str):
                 skipped.append((entry.place, entry.found))
                 continue
-            key, digest = entry.key or entry.place, hashlib.sha256(msgspec.msgpack.encode(entry.found)).hexdigest()
+            key = entry.key or entry.place
+            digest = hashlib.sha256(msgspec.msgpack.encode(entry.found)).hexdigest()
             kept.add(key)
-            if index_writer.stored_key(db, folder, key) != (digest, ""):
-                passages += index_writer.replace(db, folder, key, digest, entry.found, keep=False)
+            if index.find_key(folder, key) != (digest, ""):
+                passages += index.add(folder, key, digest, entry.found, keep=False)
                 read += 1
                 for other in others if self.keys_are_unique else ():
-                    index_writer.remove(db, other, key)
-        for key in before - kept:
-            index_writer.remove(db, folder, key)
+                    index.remove(other, key)
+        for key in before.keys() - kept:
+            index.remove(folder, key)
+        index.settle_folder(folder)
         return SourceReport(
-            len(kept), passages, read, len(before - kept), tuple(skipped[:SKIPPED]), max(0, len(skipped) - SKIPPED)
-        )
+            len(kept), passages, read, len(before.keys() - kept), tuple(skipped[:SKIPPED]),
+            max(0, len(skipped) - SKIPPED),
+        )  # fmt: skip
 
     @contextlib.contextmanager
-    def _explain(self, path: Path) -> Iterator[None]:
+    def _explain(self, path: Path) -> Iterator[Path]:
         try:
-            yield
+            yield path
         except Lapsed:
-            sources = index_version.find_lapsed(path)
-            again = command(f"index {self.option} {sources[0] if sources else self.takes.upper()}")
-            raise SideIndexFailed(
-                f"The {self.what} were indexed by another version of Terminus. Run {again} once."
-            ) from None
+            again = command(f"index {self.option} {next(iter(find_lapsed(str(path))), self.takes.upper())}")
+            said = f"The {self.what} were indexed by another version of Terminus. Run {again} once."
+            raise SideIndexFailed(said) from None
         except sqlite3.Error as error:
             sentence = f"The {self.what} could not be used: {error}."
             if "locked" in str(error):

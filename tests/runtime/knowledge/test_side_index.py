@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from runtime.knowledge import index_search
-from runtime.knowledge.index import index_writer
-from runtime.knowledge.index.side_index import Entry, SideIndex, SideIndexFailed
+from runtime.knowledge import index as index_file
+from runtime.knowledge.index import Index, close_indexes
 from runtime.knowledge.readers.parsed_document import Document, Piece
+from runtime.knowledge.side_index import Entry, SideIndex, SideIndexFailed
 
 
 def read_lines(source: Path) -> Iterator[Entry]:
@@ -25,10 +25,10 @@ NOTES = SideIndex("notes.db", "notes", "--notes", "file", read_lines, keys_are_u
 
 
 @pytest.fixture(autouse=True)
-def close_indexes() -> Iterator[None]:
+def _closed() -> Iterator[None]:
     """What a worker process keeps open until it ends, this one has to let go of."""
     yield
-    index_search.close()
+    close_indexes()
 
 
 def write(file: Path, *lines: str) -> Path:
@@ -38,7 +38,7 @@ def write(file: Path, *lines: str) -> Path:
 
 def list_keys(storage: Path) -> list[str]:
     with NOTES.open(storage) as shelf:
-        return sorted(key for _, key in shelf.list_paths()) if shelf else []
+        return sorted(each.path for each in shelf.list_names()) if shelf else []
 
 
 def test_what_two_sources_hold_under_one_key_is_as_it_was_read_last(tmp_path: Path) -> None:
@@ -53,13 +53,13 @@ def test_what_two_sources_hold_under_one_key_is_as_it_was_read_last(tmp_path: Pa
 def test_who_writes_while_another_does_is_told_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_writer, "BUSY_SECONDS", 0.0)
+    monkeypatch.setattr(index_file, "BUSY_SECONDS", 0.0)
     source = write(tmp_path / "1", "a rent")
     NOTES.take(tmp_path, source)
 
     with (
-        contextlib.closing(index_writer.connect(tmp_path / NOTES.file)) as db,
-        index_writer.transaction(db),
+        contextlib.closing(Index.make(tmp_path / NOTES.file)) as index,
+        index.writing(),
         pytest.raises(SideIndexFailed, match="Another process is reading notes in"),
     ):
         NOTES.take(tmp_path, source)

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.evidence.passages import Reason, SearchHits
-from runtime.knowledge import QuestionVector
-from runtime.knowledge.index import transient_index
-from runtime.knowledge.index.transient_index import Text
+from runtime.knowledge import QuestionVector, index_search
+from runtime.knowledge.index_search import Text
 from tests import ROOT
 from tests.runtime.knowledge.pages_kit import ANSWERED, PAGES, UNANSWERED
 
@@ -27,12 +26,12 @@ SECONDS = 5.0
 @pytest.fixture(autouse=True)
 def _closed() -> Iterator[None]:
     yield
-    transient_index.close()
+    index_search.close_pages()
 
 
 def find(pages: list[Text], questions: list[str]) -> list[SearchHits]:
     """What words alone find."""
-    return transient_index.find(pages, questions, 10, [None] * len(questions), [])
+    return index_search.find_in_pages(pages, questions, 10, [None] * len(questions), [])
 
 
 @pytest.mark.parametrize("alone", [False, True], ids=["among others", "alone"])
@@ -53,12 +52,12 @@ def test_pages_that_have_no_word_of_a_question_are_no_answer(question: str) -> N
 
 def test_what_words_find_is_put_in_order_by_meaning() -> None:
     question = "Who made the mill that the sea drives, and where was she born?"
-    texts = transient_index.list_candidates(ALL, [question])
-    assert 1 < len(texts) <= transient_index.CANDIDATES
+    texts = index_search.list_candidates(ALL, [question])
+    assert 1 < len(texts) <= index_search.PAGE_CANDIDATES
     far, near = bytes([0, 127]), bytes([127, 0])
     vectors = [(each.digest, near if "born in Stavik" in each.text else far) for each in texts]
 
-    (found,) = transient_index.find(ALL, [question], 10, [QuestionVector("m", near)], vectors)
+    (found,) = index_search.find_in_pages(ALL, [question], 10, [QuestionVector("m", near)], vectors)
 
     assert found.passages[0].source == "https://people.example/tollefsen"
     assert found.meaning is not None
@@ -83,17 +82,17 @@ def test_the_order_of_the_pages_changes_nothing() -> None:
     told = find(ALL, questions)
     for seed in range(3):
         mixed = random.Random(seed).sample(ALL, len(ALL))
-        transient_index.close()
+        index_search.close_pages()
         assert find([*mixed, mixed[0]], questions) == told
 
 
 SAY = """
 import sys, msgspec
 from runtime.knowledge import QuestionVector
-from runtime.knowledge.index import transient_index as index
+from runtime.knowledge import index_search as index
 from tests.runtime.knowledge.pages_kit import ANSWERED, PAGES
 asked = [each[0] for each in ANSWERED]
-found = index.find([index.Text(key, *PAGES[key]) for key in PAGES], asked, 10, [None] * len(asked), [])
+found = index.find_in_pages([index.Text(key, *PAGES[key]) for key in PAGES], asked, 10, [None] * len(asked), [])
 sys.stdout.buffer.write(msgspec.json.encode(found))
 """
 
@@ -112,21 +111,21 @@ def test_every_process_finds_the_same() -> None:
 
 def test_the_last_indexes_are_kept_and_no_more() -> None:
     find(ALL, ["Who built the mill?"])
-    first = next(iter(transient_index._kept.values()))
+    first = next(iter(index_search._kept.values()))
     find(ALL[::-1], ["When did it burn down?"])
-    assert list(transient_index._kept.values()) == [first]
+    assert list(index_search._kept.values()) == [first]
 
     for page in ALL:
         find([page], ["Who built the mill?"])
-    assert len(transient_index._kept) == transient_index.KEPT
-    assert first not in transient_index._kept.values()
+    assert len(index_search._kept) == index_search.KEPT
+    assert first not in index_search._kept.values()
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["", " \n\n "], ["# Only a heading\n"], ["***\n---\n"]])
 def test_pages_without_text_say_so(texts: list[str]) -> None:
     pages = [Text(f"https://e{n}.example/", "Empty", text) for n, text in enumerate(texts)]
     (found,) = find(pages, ["What is this?"])
-    assert found == SearchHits.refuse(transient_index.NOTHING)
+    assert found == SearchHits.refuse(index_search.NO_TEXT)
 
 
 HOSTILE = {

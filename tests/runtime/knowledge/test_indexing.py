@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from runtime.knowledge.index import index_jobs
-from runtime.knowledge.index.index_reader import IndexReader
-from runtime.knowledge.index.indexing import LOCK, IndexFailed, IndexProgress, IndexReport, index
+from runtime.knowledge import indexing_jobs
+from runtime.knowledge.index import Index, close_indexes
+from runtime.knowledge.indexing import LOCK, IndexFailed, IndexProgress, IndexReport, index
 from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
 from runtime.knowledge.readers.reader import read
 from runtime.processes.file_lock import hold_lock
@@ -177,7 +177,7 @@ async def test_an_indexer_waits_for_another_says_so_and_gives_up_with_a_sentence
 
 KILLED = """
 import asyncio, sys
-from runtime.knowledge.index.indexing import index
+from runtime.knowledge.indexing import index
 from runtime.settings import KnowledgeSettings
 from runtime.processes.pool import Workers
 
@@ -227,7 +227,7 @@ async def test_the_text_of_a_document_is_kept_and_every_passage_is_a_slice_of_it
     assert len({passage.source for passage in found.passages}) > 2
     with sqlite3.connect(store / FILE) as db:
         for passage in found.passages:
-            text = IndexReader(db).text(passage.source)
+            text = Index(db).find_text(passage.source)
             assert text is not None
             assert text[passage.start : passage.end] == passage.text
             if not passage.source.endswith(".html"):
@@ -253,13 +253,13 @@ def test_a_file_that_only_lacks_its_reader_is_tried_again(tmp_path: Path, monkey
     folder, database = tmp_path / "library", str(tmp_path / "store" / FILE)
     folder.mkdir()
     (folder / "a.pdf").write_bytes(b"%PDF-1.7\n")
-    listed = index_jobs.listing(database, str(folder))
-    take = functools.partial(index_jobs.take, database, listed.folder, listed.root, "a.pdf", 1.0, 1.0)
+    listed = indexing_jobs.listing(database, str(folder))
+    take = functools.partial(indexing_jobs.take, database, listed.folder, listed.root, "a.pdf", 1.0, 1.0, "")
     try:
         with monkeypatch.context() as lacking:
             lacking.setattr(importlib.util, "find_spec", lambda _: None)
             assert "pip install pypdf" in take().reason
-        monkeypatch.setattr(index_jobs, "read", lambda name, data: read(f"{name}.md", data))
+        monkeypatch.setattr(indexing_jobs, "read", lambda name, data: read(f"{name}.md", data))
         assert take().status == "read"
     finally:
-        index_jobs.close()
+        close_indexes()

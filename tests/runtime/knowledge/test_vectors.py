@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from runtime.embeddings.embedder import Kind
-from runtime.knowledge.index.folder_records import MeaningState
-from runtime.knowledge.index.indexing import IndexBusy, IndexProgress, IndexReport, index, make_vectors, measure_meaning
+from runtime.knowledge.index import MeaningState
+from runtime.knowledge.indexing import IndexBusy, IndexProgress, IndexReport, index, make_vectors, measure_meaning
 from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings

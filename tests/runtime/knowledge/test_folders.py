@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.knowledge.index.indexing import IndexReport, index, list_folders, remove_folder
+from runtime.knowledge.indexing import IndexReport, index, list_folders, remove_folder
 from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.knowledge.index.index_version import find_lapsed
-from runtime.knowledge.index.indexing import IndexProgress, index
+from runtime.knowledge.index import find_lapsed
+from runtime.knowledge.indexing import IndexProgress, index
 from runtime.knowledge.knowledge_index import FILE, KnowledgeFailed, KnowledgeIndex
 from runtime.processes.file_lock import hold_lock
 from runtime.processes.pool import Workers
@@ -35,7 +35,7 @@ async def test_a_search_makes_it_anew_and_finds_what_its_folders_hold(store: Pat
     both = await asyncio.gather(*(knowledge.search(QUESTION, within=WITHIN) for _ in range(2)))
     await knowledge.close()
     assert ["60 minutes" in found.passages[0].text for found in both] == [True, True]
-    assert find_lapsed(store / FILE) == []
+    assert find_lapsed(str(store / FILE)) == []
 
 
 async def test_one_that_was_stopped_half_way_is_not_taken_for_whole(
@@ -49,7 +49,7 @@ async def test_one_that_was_stopped_half_way_is_not_taken_for_whole(
     working.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await working
-    assert find_lapsed(store / FILE) == [str(tmp_path / "library")]
+    assert find_lapsed(str(store / FILE)) == [str(tmp_path / "library")]
 
     knowledge = KnowledgeIndex(store, workers)
     found = await knowledge.search(QUESTION, within=WITHIN)
@@ -64,7 +64,7 @@ async def test_a_folder_that_is_gone_is_said_and_not_waited_for_again(
     report = await index([], store, workers, KnowledgeSettings())
     assert [folder for folder, _ in report.gone] == [str(tmp_path / "library")]
     assert "there is no folder" in report.gone[0][1]
-    assert find_lapsed(store / FILE) == []
+    assert find_lapsed(str(store / FILE)) == []
 
 
 async def test_while_another_process_makes_it_the_search_waits_as_long_as_its_caller_can(

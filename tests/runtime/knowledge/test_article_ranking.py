@@ -4,7 +4,7 @@ import pytest
 
 from actors.statutes.articles import LawVersion
 from actors.statutes.jurisdiction import load_jurisdictions
-from runtime.statutes.article_ranking import Candidate, score_articles
+from runtime.knowledge.statute_search import Candidate, score_articles
 
 
 def order(question: str, texts: list[str], scores: list[float]) -> list[int]:

@@ -13,12 +13,10 @@ import pytest
 from actors.evidence.court_cases import CourtCase
 from actors.evidence.passages import LOOKED_UP
 from actors.ports import PortFailed
-from runtime.cases.case_lookup import search_cases
-from runtime.cases.case_reader import CASES
-from runtime.cases.case_store import CaseStore
-from runtime.knowledge import index_search
-from runtime.knowledge.index import index_writer
-from runtime.knowledge.index.side_index import SideIndexFailed
+from runtime.knowledge.decided_cases import CASES, search_cases
+from runtime.knowledge.index import Index, close_indexes
+from runtime.knowledge.knowledge_index import CaseStore
+from runtime.knowledge.side_index import SideIndexFailed
 from runtime.processes.pool import Workers
 
 OVERTIME: dict[str, Any] = {
@@ -39,10 +37,10 @@ def write(file: Path, *cases: dict[str, Any] | str) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def close_indexes() -> Iterator[None]:
+def _closed() -> Iterator[None]:
     """What a worker process keeps open until it ends, this one has to let go of."""
     yield
-    index_search.close()
+    close_indexes()
 
 
 @pytest.fixture
@@ -162,8 +160,8 @@ def test_a_reading_that_is_broken_off_leaves_the_store_as_it_was(storage: Path, 
 
 
 def test_readers_see_the_old_cases_while_others_are_written(storage: Path) -> None:
-    with contextlib.closing(index_writer.connect(storage / CASES.file)) as db, index_writer.transaction(db):
-        db.execute("DELETE FROM terms")
+    with contextlib.closing(Index.make(storage / CASES.file)) as index, index.writing():
+        index.remove_folder(str(storage.parent / "cases.jsonl"))
         assert ids(storage, "加班工资") == [OVERTIME["id"]]
 
 

@@ -1,1 +1,0 @@
-"""The index file: how folders become one, and how it is read."""

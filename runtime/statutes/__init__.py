@@ -1,1 +1,0 @@
-"""The statutes of this installation: read from Markdown files, looked up, searched."""
