@@ -31,12 +31,11 @@ from bench.measure import Figures, NotMeasured, arguments, report, table
 from bench.questions import list_pages
 from bench.truth import SETS, Asked, read_set
 from runtime.embeddings.embedder import FLOOR, open_embedder
-from runtime.knowledge import QuestionVector
+from runtime.knowledge import FILE, QuestionVector
 from runtime.knowledge import find_passages as search
 from runtime.knowledge.find_passages import CANDIDATES, Ranked, find_passages
 from runtime.knowledge.index import Index
 from runtime.knowledge.indexing import list_folders
-from runtime.knowledge.knowledge_index import FILE
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings, Settings
 

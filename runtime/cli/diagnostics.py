@@ -15,8 +15,8 @@ from runtime.config_schema import PREFIX
 from runtime.embeddings.provider_check import look_at_embeddings
 from runtime.families import FAMILIES
 from runtime.families.limits import configure_all
+from runtime.knowledge import FILE as INDEX
 from runtime.knowledge.index_check import look_at_index
-from runtime.knowledge.knowledge_index import FILE as INDEX
 from runtime.kubernetes import service_variables
 from runtime.llm.model_choice import chosen
 from runtime.llm.server_check import OPENAI, look_at_server

@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runtime.knowledge.index import find_lapsed
-from runtime.knowledge.knowledge_index import FILE
+from runtime.knowledge.index import is_lapsed
 from runtime.user_text import safe
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ async def renew_index(settings: "Settings", *, quiet: bool = False) -> None:
 
     :raises PortFailed: the index cannot be written.
     """
-    if not find_lapsed(str(Path(settings.storage.folder) / FILE)):
+    if not is_lapsed(Path(settings.storage.folder)):
         return
     from runtime.cli.view.progress_bar import bar
     from runtime.knowledge.indexing import index

@@ -35,8 +35,7 @@ from runtime.http.pages.page_routes import PAGE_ROUTES
 from runtime.http.problem_protocol import LINE_BYTES, ProblemProtocol
 from runtime.http.reload import reload
 from runtime.http.routes import ROUTES
-from runtime.knowledge.index import find_lapsed
-from runtime.knowledge.knowledge_index import FILE as KNOWLEDGE
+from runtime.knowledge.index import is_lapsed
 from runtime.loop_watch import watch_loop
 from runtime.node import Node
 from runtime.processes.terminal import Terminal
@@ -182,7 +181,7 @@ async def _resume(node: Node, asked: asyncio.Event) -> int:
 
 async def _renew(node: Node, asked: asyncio.Event) -> None:
     """An index of another version is made anew before tickets are taken; a failure is for whoever searches to say."""
-    if find_lapsed(str(node.folder / KNOWLEDGE)):
+    if is_lapsed(node.folder):
         with contextlib.suppress(PortFailed):
             await _unless(asked, node.documents.renew())
 

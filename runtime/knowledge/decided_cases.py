@@ -15,6 +15,7 @@ from actors.evidence.court_cases import CourtCase, FoundCase, FoundCases
 from actors.evidence.passages import LOOKED_UP
 from actors.text.tokenizer import tokens
 from actors.text.unicode_forms import fold_forms
+from runtime.knowledge import CASES_FILE
 from runtime.knowledge.index import Index
 from runtime.knowledge.readers.parsed_document import Document, Piece
 from runtime.knowledge.side_index import Entry, SideIndex
@@ -60,7 +61,7 @@ def read_cases(file: Path) -> Iterator[Entry]:
                 yield Entry(f"line {line}", _make_document(found), end, total, "".join(split_key(found.id)))
 
 
-CASES = SideIndex("cases.db", "cases", "--cases", "file", read_cases, keys_are_unique=True)
+CASES = SideIndex(CASES_FILE, "cases", "--cases", "file", read_cases, keys_are_unique=True)
 """Of cases: the path of each is the key of its number, and what is kept about it is the case."""
 
 

@@ -21,6 +21,7 @@ import msgspec
 
 from actors.evidence.passages import BELOW
 from actors.text.tokenizer import tokens
+from runtime.knowledge import CASES_FILE, FILE, LAWS_FILE
 from runtime.knowledge.readers.parsed_document import Document, Piece, pieces
 from runtime.storage.private import make_database, make_storage
 
@@ -691,6 +692,11 @@ def find_lapsed(database: str) -> list[str]:
         return []  # it is none: who opens it next says so
     finally:
         index.close()
+
+
+def is_lapsed(storage: Path) -> bool:
+    """Whether one of the indexes in a storage folder is to be made anew."""
+    return any(find_lapsed(str(storage / each)) for each in (FILE, LAWS_FILE, CASES_FILE))
 
 
 def ask(database: str, method: str, arguments: list[Any]) -> Any:

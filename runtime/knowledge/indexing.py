@@ -20,9 +20,10 @@ import structlog
 
 from actors.ports import PortFailed
 from runtime.embeddings.embedder import Embedder, EmbeddingFailed, open_workers, understands
+from runtime.knowledge import FILE
 from runtime.knowledge.index import Ignored, IndexedDocument, IndexedFolder, MeaningState, Unseen
 from runtime.knowledge.indexing_jobs import Forgotten, Listing, Taken
-from runtime.knowledge.knowledge_index import ASK, FILE, FIND_LAPSED, explain
+from runtime.knowledge.knowledge_index import ASK, FIND_LAPSED, explain
 from runtime.processes.file_lock import LockHeld, hold_lock
 from runtime.processes.pool import WorkError, Workers, WorkFailed, WorkTimedOut
 from runtime.run_record import Moment
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 JOBS = "runtime.knowledge.indexing_jobs"
 LISTING_SECONDS = 120.0
 FINISHING_SECONDS = 300.0
+SIDE_SECONDS = 3600.0
+"""What laws and cases that another version had indexed may take."""
 FILES_AT_ONCE = 2
 LOCK, VECTORS_LOCK = "knowledge.lock", "vectors.lock"
 TEXTS = 128
@@ -139,7 +142,7 @@ async def index(
     Read folders of documents into the index in the storage folder.
 
     Unchanged files are not touched, vanished ones are removed; stopped at any moment, the index is whole. What an
-    index of another version held is read again as well, whether it is named here or not.
+    index of another version held is read again as well, named here or not, and so are laws and cases.
 
     Another process that is at it is waited for, [knowledge] wait_seconds at most: SQLite's own waiting is no queue.
 
@@ -196,6 +199,7 @@ async def _read_folders(
         forgotten += [f"{each.name}/{path}" for path in settled.paths]
         vanished += [(each.root, settled.kept)] if settled.kept else []
     megabytes = await call("finish", file, returns=float)
+    await _call(workers, "renew_side_indexes", file, within=SIDE_SECONDS, returns=bool)
     counts = Counter(each.status for each in taken.values())
     kinds = sorted((kind for each in listings for kind in each.ignored), key=lambda kind: -kind.count)
     return IndexReport(

@@ -1,5 +1,6 @@
 """What worker processes do for indexing: list a folder, take one file in, settle what was read. Blocking."""
 
+import contextlib
 import datetime
 import hashlib
 from pathlib import Path, PurePath
@@ -8,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from runtime.knowledge import KINDS
+from runtime.knowledge.decided_cases import CASES
 from runtime.knowledge.folder_files import (
     FILES_LIMIT,
     TWIN,
@@ -18,9 +20,11 @@ from runtime.knowledge.folder_files import (
     is_twin,
     read_file,
 )
-from runtime.knowledge.index import FolderRecord, Ignored, ask, make_index
+from runtime.knowledge.index import FolderRecord, Ignored, ask, is_lapsed, make_index
+from runtime.knowledge.law_reader import STATUTES
 from runtime.knowledge.readers.parsed_document import NotInstalled, Unreadable
 from runtime.knowledge.readers.reader import SUFFIXES, read
+from runtime.knowledge.side_index import SideIndexFailed
 from runtime.processes.atomic_files import write_bytes
 from runtime.storage.private import make_storage
 
@@ -78,9 +82,7 @@ def listing(database: str, folder: str) -> Listing:
     return Listing(*index.add_folder(root), str(root), sorted(scan.files), scan.skipped, kinds, scan.unopened)
 
 
-def take(
-    database: str, folder: int, root: str, path: str, megabytes: float, seconds: float, stopped: str = ""
-) -> Taken:
+def take(database: str, folder: int, root: str, path: str, megabytes: float, seconds: float, stopped: str) -> Taken:
     """
     Read a file into the index if its content is new. What cannot be read is not in the index afterwards.
 
@@ -148,6 +150,15 @@ def finish(database: str) -> float:
     index = make_index(Path(database))
     index.forget_lapsed()
     return index.optimize()
+
+
+def renew_side_indexes(database: str) -> bool:
+    """Make those of laws and cases anew, if another version made them; where that fails, a search says so."""
+    storage = Path(database).parent
+    for side in (STATUTES, CASES):
+        with contextlib.suppress(SideIndexFailed, OSError):
+            side.renew(storage)
+    return not is_lapsed(storage)
 
 
 def store_upload(folder: str, name: str, body: bytes) -> str:

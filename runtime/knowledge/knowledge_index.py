@@ -19,7 +19,7 @@ from actors.evidence.passages import NamedDocument, SearchHits
 from actors.ports import PortFailed
 from actors.statutes.articles import FoundArticles
 from runtime.embeddings.embedder import Embedder, EmbeddingFailed, understands
-from runtime.knowledge import NO_INDEX, QuestionVector, no_index_message
+from runtime.knowledge import FILE, NO_INDEX, QuestionVector, no_index_message
 from runtime.knowledge.index import LAPSED
 from runtime.processes.pool import WorkError, Workers, WorkTimedOut
 from runtime.program import command
@@ -29,7 +29,6 @@ from runtime.storage.sqlite.integrity import read_rows
 
 R = TypeVar("R")
 
-FILE = "knowledge.db"
 DAMAGED = ("not a database", "malformed")
 """How SQLite and the index itself say that a file cannot be used."""
 FIND = "runtime.knowledge.index_search:find"

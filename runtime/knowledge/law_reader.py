@@ -10,6 +10,7 @@ import msgspec
 from actors.statutes.articles import LawVersion
 from actors.statutes.jurisdiction import Jurisdiction, load_jurisdictions, read_number
 from runtime.front_matter import InvalidFrontMatter, compose, plain, split
+from runtime.knowledge import LAWS_FILE
 from runtime.knowledge.readers.parsed_document import Document, Piece
 from runtime.knowledge.readers.reader import MARKDOWN
 from runtime.knowledge.side_index import Entry, SideIndex
@@ -56,7 +57,7 @@ def read_laws(root: Path) -> Iterator[Entry]:
         yield Entry(str(file.relative_to(root)), found, number, len(files))
 
 
-STATUTES = SideIndex("statutes.db", "laws", "--statutes", "folder", read_laws)
+STATUTES = SideIndex(LAWS_FILE, "laws", "--statutes", "folder", read_laws)
 """Of articles: the anchor of each is its number, and what is kept about a document is the version of its law."""
 
 

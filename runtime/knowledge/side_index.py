@@ -84,10 +84,17 @@ class SideIndex:
         :raises OSError: the source cannot be read.
         """
         with self._write(storage) as index:
-            self._fill_lapsed(index, source.resolve(), show)
+            self._renew(index, source.resolve(), show)
             report = self._fill(index, source.resolve(), show)
             index.optimize()
         return report
+
+    def renew(self, storage: Path) -> None:
+        """Read what another version had indexed again."""
+        if find_lapsed(str(storage / self.file)):
+            with self._write(storage) as index:
+                self._renew(index, None, lambda *_: None)
+                index.optimize()
 
     def remove(self, storage: Path, source: Path) -> int | None:
         """Take a source out, whether or not it is there. How many documents went; None: the index does not hold it."""
@@ -116,7 +123,7 @@ class SideIndex:
         ):
             yield index
 
-    def _fill_lapsed(self, index: Index, but: Path | None, show: Show) -> None:
+    def _renew(self, index: Index, but: Path | None, show: Show) -> None:
         for path in map(Path, index.list_lapsed()):
             if path != but and path.exists():
                 self._fill(index, path, show)

@@ -201,7 +201,7 @@ async def _ask_again(
 
 
 def _link_index(storage: str, to: str) -> None:
-    from runtime.knowledge.knowledge_index import FILE
+    from runtime.knowledge import FILE
 
     for file in Path(storage).absolute().glob(f"{FILE}*"):
         Path(to, file.name).symlink_to(file)

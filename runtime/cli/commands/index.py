@@ -153,7 +153,7 @@ def _folders(named: list[str], settings: "Settings") -> list[Path]:
 
 def _indexed(settings: "Settings") -> list[str]:
     """The paths of the folders that the index holds."""
-    from runtime.knowledge.knowledge_index import FILE
+    from runtime.knowledge import FILE
     from runtime.storage.errors import StorageError
     from runtime.storage.sqlite.integrity import read_rows
 

@@ -16,10 +16,9 @@ from runtime.http.errors import AGAIN_SECONDS, ApiError
 from runtime.http.middleware import answer
 from runtime.http.routes import BODY, Document, as_json, refer_to, route
 from runtime.http.schemas import JSON, DocumentPage, FoundPassages, IndexOrder, KnowledgeState, RemovedFolder
-from runtime.knowledge import indexing
+from runtime.knowledge import FILE, indexing
 from runtime.knowledge.index import IndexedDocument
 from runtime.knowledge.indexing import IndexingDesk, IndexingState
-from runtime.knowledge.knowledge_index import FILE
 from runtime.service import TicketService
 from runtime.settings import KnowledgeSettings
 from runtime.user_text import display

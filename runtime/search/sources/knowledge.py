@@ -9,8 +9,7 @@ from actors.ports import PortFailed
 from actors.text.truncate import shorten
 from actors.text.urls import key_of
 from runtime.crawl.extract.extracted import Extracted
-from runtime.knowledge import no_index_message
-from runtime.knowledge.knowledge_index import FILE
+from runtime.knowledge import FILE, no_index_message
 from runtime.processes.pool import WorkError, WorkTimedOut
 from runtime.resilience.budget import ResearchBudget
 from runtime.search.results import TEXT_CHARACTERS, TITLE_CHARACTERS, line

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from runtime.knowledge import indexing_jobs
+from runtime.knowledge import FILE, indexing_jobs
 from runtime.knowledge.index import close_indexes
 from runtime.knowledge.indexing import index
-from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
+from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
 from tests.runtime.knowledge.kit import library

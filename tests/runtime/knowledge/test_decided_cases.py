@@ -184,16 +184,12 @@ def test_an_index_of_another_version_names_the_command_that_makes_it_anew_with_a
     storage: Path, tmp_path: Path
 ) -> None:
     other = write(tmp_path / "other.jsonl", {"id": "X 1/2", "summary": "海上救助报酬"})
-    with contextlib.closing(sqlite3.connect(storage / "older.db")) as db:  # as versions before 11 made it
-        db.execute("CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT UNIQUE NOT NULL, digest BLOB NOT NULL)")
-        db.execute("CREATE TABLE cases (id INTEGER PRIMARY KEY, file INTEGER, key TEXT, content BLOB)")
-        db.execute("CREATE VIRTUAL TABLE terms USING fts5 (heading, body, tokenize = 'ascii')")
-        db.execute("INSERT INTO files (path, digest) VALUES (?, x'')", (str(other),))
-        db.execute("PRAGMA user_version = 1")
-        db.commit()
-    (storage / "older.db").replace(storage / CASES.file)
+    CASES.take(storage, other)
+    close_indexes()
+    with contextlib.closing(sqlite3.connect(storage / CASES.file)) as db:
+        db.execute("PRAGMA user_version = 3")
 
-    with pytest.raises(SideIndexFailed, match=rf"another version of Terminus. Run .*index --cases {other}. once"):
+    with pytest.raises(SideIndexFailed, match=r"another version of Terminus. Run .*index --cases .*jsonl. once"):
         find_case(storage, "X 1/2")
     CASES.take(storage, tmp_path / "cases.jsonl")
 

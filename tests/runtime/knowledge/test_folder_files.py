@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.knowledge import folder_files, indexing_jobs
+from runtime.knowledge import FILE, folder_files, indexing_jobs
 from runtime.knowledge.index import close_indexes, make_index
-from runtime.knowledge.knowledge_index import FILE
 
 MOST = 1_000_000
 ROUNDS = 3_000

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from runtime.knowledge import FILE
 from runtime.knowledge.indexing import IndexReport, index, list_folders, remove_folder
-from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
+from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
 from tests.runtime.knowledge.kit import library
@@ -23,7 +24,7 @@ async def build(folder: Path, store: Path, workers: Workers) -> IndexReport:
 
 def tables(store: Path) -> dict[str, int]:
     with sqlite3.connect(store / FILE) as db:
-        names = ("folders", "documents", "passages", "terms", "folder_records")
+        names = ("folders", "documents", "passages", "terms")
         counts = {name: db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in names}
     db.close()
     return counts
@@ -58,7 +59,7 @@ async def test_a_removed_folder_leaves_nothing_and_the_others_stay(tmp_path: Pat
     assert await remove_folder("nowhere", store, workers, KnowledgeSettings()) is None
     named = "library" if by == "name" else str(folder)
     assert await remove_folder(named, store, workers, KnowledgeSettings()) == 5
-    assert tables(store) == {"folders": 1, "documents": 1, "passages": 1, "terms": 1, "folder_records": 1}
+    assert tables(store) == {"folders": 1, "documents": 1, "passages": 1, "terms": 1}
     found = await KnowledgeIndex(store, workers).search("Where is a new badge printed?", within=WITHIN)
     assert {passage.source for passage in found.passages} == {"other/a.md"}
     assert (await build(folder, store, workers)).read == 5

@@ -11,10 +11,11 @@ import msgspec
 import pytest
 
 from actors.evidence.passages import SearchHits
+from runtime.knowledge import FILE
 from runtime.knowledge.find_passages import SHOWN, go_on
 from runtime.knowledge.index_search import find, find_named, read
 from runtime.knowledge.indexing import index
-from runtime.knowledge.knowledge_index import FILE, KnowledgeFailed, KnowledgeIndex
+from runtime.knowledge.knowledge_index import KnowledgeFailed, KnowledgeIndex
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
 from tests import ROOT

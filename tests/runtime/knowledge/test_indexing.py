@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from runtime.knowledge import indexing_jobs
+from runtime.knowledge import FILE, indexing_jobs
 from runtime.knowledge.index import Index, close_indexes
 from runtime.knowledge.indexing import LOCK, IndexFailed, IndexProgress, IndexReport, index
-from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
+from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.knowledge.readers.reader import read
 from runtime.processes.file_lock import hold_lock
 from runtime.processes.pool import Workers

@@ -11,10 +11,9 @@ import pytest
 
 from runtime.embeddings import weights
 from runtime.embeddings.model_file import find_model_file
-from runtime.knowledge import indexing
+from runtime.knowledge import FILE, indexing
 from runtime.knowledge.index import MeaningState
 from runtime.knowledge.indexing import LOCK, NICENESS, IndexingDesk, index, measure_meaning
-from runtime.knowledge.knowledge_index import FILE
 from runtime.node import Node
 from runtime.processes.file_lock import hold_lock
 from runtime.processes.pool import Workers

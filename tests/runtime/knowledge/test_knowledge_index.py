@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from actors.evidence.claims import Citation, Resolution
+from runtime.knowledge import FILE
 from runtime.knowledge.indexing import index
-from runtime.knowledge.knowledge_index import FILE, find_source_files
+from runtime.knowledge.knowledge_index import find_source_files
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from runtime.knowledge import FILE
 from runtime.knowledge.index import find_lapsed
 from runtime.knowledge.indexing import IndexProgress, index
-from runtime.knowledge.knowledge_index import FILE, KnowledgeFailed, KnowledgeIndex
+from runtime.knowledge.knowledge_index import KnowledgeFailed, KnowledgeIndex
 from runtime.processes.file_lock import hold_lock
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings

@@ -1,5 +1,7 @@
 """Laws of files: read, kept, looked up, searched, and taken out again."""
 
+import contextlib
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -7,8 +9,8 @@ import pytest
 
 from actors.statutes.articles import FoundArticles, show_articles
 from actors.statutes.jurisdiction import load_jurisdictions
-from runtime.knowledge.index import close_indexes
-from runtime.knowledge.knowledge_index import StatuteIndex
+from runtime.knowledge.index import close_indexes, is_lapsed
+from runtime.knowledge.knowledge_index import KnowledgeIndex, StatuteIndex
 from runtime.knowledge.law_reader import STATUTES, NoLaw, parse_law
 from runtime.knowledge.side_index import SideIndexFailed
 from runtime.knowledge.statute_search import find_miscited, search
@@ -226,13 +228,21 @@ async def test_agents_search_in_a_process_of_its_own(tmp_path: Path, folder: Pat
     assert wrong == [["《租赁法》第八条"]]
 
 
-def test_laws_that_another_version_had_indexed_name_the_command_that_reads_them_again(
+async def test_laws_that_another_version_had_indexed_are_read_again_by_whoever_renews_the_index(
     tmp_path: Path, folder: Path
 ) -> None:
-    (tmp_path / "statutes.idx").write_bytes(b"terminus-statute")  # as versions before 11 called it
-
-    with pytest.raises(SideIndexFailed, match=r"laws were indexed by another version .*index --statutes FOLDER. once"):
+    index(tmp_path, folder)
+    close_indexes()
+    with contextlib.closing(sqlite3.connect(tmp_path / STATUTES.file)) as db:
+        db.execute("PRAGMA user_version = 3")
+    with pytest.raises(SideIndexFailed, match=rf"another version .*index --statutes {folder}. once"):
         search(str(tmp_path), "押金", "", TODAY, 1, {})
 
-    assert index(tmp_path, folder)("租赁法第二条", 1).named == 1
-    assert not (tmp_path / "statutes.idx").exists()
+    workers = Workers(1)
+    try:
+        await KnowledgeIndex(tmp_path, workers).renew()
+    finally:
+        workers.close()
+
+    assert search(str(tmp_path), "租赁法第二条", "", TODAY, 1, {}).named == 1
+    assert not is_lapsed(tmp_path)

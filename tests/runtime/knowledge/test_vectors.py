@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from runtime.embeddings.embedder import Kind
+from runtime.knowledge import FILE
 from runtime.knowledge.index import MeaningState
 from runtime.knowledge.indexing import IndexBusy, IndexProgress, IndexReport, index, make_vectors, measure_meaning
-from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
+from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
 from tests.runtime.knowledge.kit import VPN, library
