@@ -697,12 +697,3 @@ def find_lapsed(database: str) -> list[str]:
 def is_lapsed(storage: Path) -> bool:
     """Whether one of the indexes in a storage folder is to be made anew."""
     return any(find_lapsed(str(storage / each)) for each in (FILE, LAWS_FILE, CASES_FILE))
-
-
-def ask(database: str, method: str, arguments: list[Any]) -> Any:
-    """What a method of an index says, for worker processes; an empty one stands for one that is lapsed or not there."""
-    path = Path(database)
-    if path.exists() and not find_lapsed(database):
-        return getattr(make_index(path), method)(*arguments)
-    with contextlib.closing(Index.in_memory()) as empty:
-        return getattr(empty, method)(*arguments)

@@ -11,7 +11,7 @@ import functools
 import math
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
@@ -23,7 +23,7 @@ from runtime.embeddings.embedder import Embedder, EmbeddingFailed, open_workers,
 from runtime.knowledge import FILE
 from runtime.knowledge.index import Ignored, IndexedDocument, IndexedFolder, MeaningState, Unseen
 from runtime.knowledge.indexing_jobs import Forgotten, Listing, Taken
-from runtime.knowledge.knowledge_index import ASK, FIND_LAPSED, explain
+from runtime.knowledge.knowledge_index import explain
 from runtime.processes.file_lock import LockHeld, hold_lock
 from runtime.processes.pool import WorkError, Workers, WorkFailed, WorkTimedOut
 from runtime.run_record import Moment
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from runtime.node import Node
 
 JOBS = "runtime.knowledge.indexing_jobs"
+TAKE = f"{JOBS}:take"
 LISTING_SECONDS = 120.0
 FINISHING_SECONDS = 300.0
 SIDE_SECONDS = 3600.0
@@ -163,14 +164,13 @@ async def index(
 async def _read_folders(
     folders: Sequence[str], storage: str | Path, workers: Workers, settings: KnowledgeSettings, progress: Show
 ) -> IndexReport:
-    began, file = time.monotonic(), _file(storage)
-    call = functools.partial(_call, workers, within=FINISHING_SECONDS)
+    began, call = time.monotonic(), functools.partial(_call, workers, storage)
 
     async def list_files(folder: str) -> Listing:
-        with explaining(storage, f"{folder} cannot be indexed"):
-            return await _call(workers, "listing", file, folder, within=LISTING_SECONDS, returns=Listing)
+        what = f"{folder} cannot be indexed"
+        return await call("listing", folder, within=LISTING_SECONDS, returns=Listing, what=what)
 
-    lapsed = await workers.call(FIND_LAPSED, file, within=FINISHING_SECONDS, returns=list[str])
+    lapsed = await call("find_lapsed", returns=list[str])
     listings, gone = [await list_files(folder) for folder in dict.fromkeys(folders)], list[tuple[str, str]]()
     for folder in sorted({*lapsed} - {each.root for each in listings}):
         try:
@@ -185,7 +185,7 @@ async def _read_folders(
         nonlocal passages
         for listing, path in waiting:
             source = f"{listing.name}/{path}"
-            taken[source] = found = await _take(workers, (file, listing.folder, listing.root, path), settings)
+            taken[source] = found = await _take(workers, (_file(storage), listing.folder, listing.root, path), settings)
             passages += found.passages
             progress(IndexProgress(len(taken), len(todo), source, passages))
 
@@ -195,11 +195,11 @@ async def _read_folders(
     forgotten, vanished = list[str](), list[tuple[str, int]]()
     for each in listings:
         own = [(source, reason) for source, reason in skipped if source.startswith(f"{each.name}/")]
-        settled = await call("settle", file, each, own, returns=Forgotten)
+        settled = await call("settle", each, own, returns=Forgotten)
         forgotten += [f"{each.name}/{path}" for path in settled.paths]
         vanished += [(each.root, settled.kept)] if settled.kept else []
-    megabytes = await call("finish", file, returns=float)
-    await _call(workers, "renew_side_indexes", file, within=SIDE_SECONDS, returns=bool)
+    megabytes = await call("finish", returns=float)
+    await call("renew_side_indexes", within=SIDE_SECONDS, returns=bool)
     counts = Counter(each.status for each in taken.values())
     kinds = sorted((kind for each in listings for kind in each.ignored), key=lambda kind: -kind.count)
     return IndexReport(
@@ -211,16 +211,21 @@ async def _read_folders(
 
 
 async def _take(workers: Workers, place: tuple[str, int, str, str], settings: KnowledgeSettings) -> Taken:
-    limits = (settings.file_megabytes, settings.file_seconds)
+    """
+    Have a file read; one whose reader had to be stopped, or died, is noted as such.
+
+    :param place: index, folder by number and path, and the file below it.
+    """
+    asked = (*place, settings.file_megabytes, settings.file_seconds)
     try:
-        return await _call(workers, "take", *place, *limits, "", within=settings.file_seconds, returns=Taken)
+        return await workers.call(TAKE, *asked, "", within=settings.file_seconds, returns=Taken)
     except WorkTimedOut:
         reason = f"took longer than {settings.file_seconds:g} s to read (knowledge.file_seconds)"
     except WorkFailed as error:
-        if "OperationalError" in str(error) or "DatabaseError" in str(error):
-            raise
         reason = f"could not be read: {error.detail}"
-    return await _call(workers, "take", *place, *limits, reason, within=FINISHING_SECONDS, returns=Taken)
+        if "OperationalError" in str(error) or "DatabaseError" in str(error):
+            raise IndexFailed(f"The index cannot be written: {explain(error, place[0])}") from error
+    return await workers.call(TAKE, *asked, reason, within=FINISHING_SECONDS, returns=Taken)
 
 
 async def make_vectors(
@@ -243,7 +248,7 @@ async def make_vectors(
     :raises IndexBusy: another process was at it for too long.
     :raises IndexFailed: the index cannot be written.
     """
-    ask = functools.partial(_ask, storage, workers)
+    ask = functools.partial(_ask, workers, storage)
     made, done, failure, after = 0, 0, "", b""
     async with hold_index(Path(storage), VECTORS_LOCK, within, progress):
         try:
@@ -287,8 +292,7 @@ async def list_folders(storage: str | Path, workers: Workers) -> list[IndexedFol
 
     :raises IndexFailed: the index cannot be read.
     """
-    with explaining(storage, "The index cannot be read"):
-        return await _ask(storage, workers, "list_folders", returns=list[IndexedFolder])
+    return await _ask(workers, storage, "list_folders", returns=list[IndexedFolder])
 
 
 async def list_documents(after: str, most: int, storage: str | Path, workers: Workers) -> list[IndexedDocument]:
@@ -297,8 +301,7 @@ async def list_documents(after: str, most: int, storage: str | Path, workers: Wo
 
     :raises IndexFailed: the index cannot be read.
     """
-    with explaining(storage, "The index cannot be read"):
-        return await _ask(storage, workers, "list_documents", after, most, returns=list[IndexedDocument])
+    return await _ask(workers, storage, "list_documents", after, most, returns=list[IndexedDocument])
 
 
 async def measure_meaning(storage: str | Path, workers: Workers, embedder: Embedder | None) -> MeaningState | None:
@@ -309,8 +312,7 @@ async def measure_meaning(storage: str | Path, workers: Workers, embedder: Embed
     """
     if embedder is None:
         return None
-    with explaining(storage, "The index cannot be read"):
-        return await _ask(storage, workers, "measure_meaning", embedder.name, returns=MeaningState)
+    return await _ask(workers, storage, "measure_meaning", embedder.name, returns=MeaningState)
 
 
 async def remove_folder(folder: str, storage: str | Path, workers: Workers, settings: KnowledgeSettings) -> int | None:
@@ -320,7 +322,7 @@ async def remove_folder(folder: str, storage: str | Path, workers: Workers, sett
     :raises IndexFailed: another process is indexing for too long, or the index cannot be written.
     """
     async with hold_index(Path(storage), LOCK, settings.wait_seconds):
-        return await _ask(storage, workers, "remove_folder", folder, returns=cast("type[int]", int | None))
+        return await _ask(workers, storage, "remove_folder", folder, returns=cast("type[int]", int | None))
 
 
 async def store_upload(folder: str, name: str, body: bytes, workers: Workers) -> str:
@@ -329,8 +331,11 @@ async def store_upload(folder: str, name: str, body: bytes, workers: Workers) ->
 
     :raises IndexFailed: it cannot be written.
     """
-    with explaining(folder, "The document cannot be written"):
-        return await _call(workers, "store_upload", folder, name, body, within=FINISHING_SECONDS, returns=str)
+    job = f"{JOBS}:store_upload"
+    try:
+        return await workers.call(job, folder, name, body, within=FINISHING_SECONDS, returns=str)
+    except WorkError as error:
+        raise IndexFailed(f"The document cannot be written: {explain(error, folder)}") from error
 
 
 async def remove_upload(
@@ -342,8 +347,7 @@ async def remove_upload(
     :raises IndexFailed: another process is indexing for too long, or the index cannot be written.
     """
     async with hold_index(Path(storage), LOCK, settings.wait_seconds):
-        place = (_file(storage), folder, name)
-        return await _call(workers, "remove_upload", *place, within=FINISHING_SECONDS, returns=bool)
+        return await _call(workers, storage, "remove_upload", folder, name, returns=bool)
 
 
 @contextlib.asynccontextmanager
@@ -365,27 +369,29 @@ async def hold_index(storage: Path, lock: str, within: float, progress: Show = l
             ) from None
         except OSError as error:
             raise IndexFailed(f"The index cannot be written: {error.strerror}, {storage}.") from error
-        with explaining(storage, "The index cannot be written"):
-            yield
-
-
-@contextlib.contextmanager
-def explaining(storage: str | Path, what: str) -> Iterator[None]:
-    """:raises IndexFailed: a function in a worker process failed."""
-    try:
         yield
+
+
+async def _call(
+    workers: Workers, storage: str | Path, job: str, *arguments: Any, returns: type[R],
+    within: float = FINISHING_SECONDS, what: str = "The index cannot be written",
+) -> R:  # fmt: skip
+    """
+    What a function in a worker process says of the index in a storage folder.
+
+    :raises IndexFailed: it failed, at what is told first.
+    """
+    try:
+        return await workers.call(f"{JOBS}:{job}", _file(storage), *arguments, within=within, returns=returns)
     except WorkError as error:
         raise IndexFailed(f"{what}: {explain(error, _file(storage))}") from error
 
 
-async def _call(workers: Workers, job: str, *arguments: Any, within: float, returns: type[R]) -> R:
-    return await workers.call(f"{JOBS}:{job}", *arguments, within=within, returns=returns)
-
-
-async def _ask(storage: str | Path, workers: Workers, method: str, *arguments: Any, returns: type[R]) -> R:
-    """What a method of the index says in a worker process."""
-    asked = (_file(storage), method, arguments)
-    return await workers.call(ASK, *asked, within=FINISHING_SECONDS, returns=returns)
+async def _ask(workers: Workers, storage: str | Path, method: str, *arguments: Any, returns: type[R]) -> R:
+    """The same of a method of the index."""
+    return await _call(
+        workers, storage, "ask", method, arguments, returns=returns, what="The index cannot be used"
+    )  # fmt: skip
 
 
 def _file(storage: str | Path) -> str:

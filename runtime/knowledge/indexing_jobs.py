@@ -4,7 +4,7 @@ import contextlib
 import datetime
 import hashlib
 from pathlib import Path, PurePath
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -20,7 +20,7 @@ from runtime.knowledge.folder_files import (
     is_twin,
     read_file,
 )
-from runtime.knowledge.index import FolderRecord, Ignored, ask, is_lapsed, make_index
+from runtime.knowledge.index import FolderRecord, Ignored, Index, find_lapsed, is_lapsed, make_index
 from runtime.knowledge.law_reader import STATUTES
 from runtime.knowledge.readers.parsed_document import NotInstalled, Unreadable
 from runtime.knowledge.readers.reader import SUFFIXES, read
@@ -59,6 +59,14 @@ class Forgotten(msgspec.Struct, frozen=True):
     paths: list[str]
     kept: int = 0
     """Documents that stay although the folder is not there or shows none of them."""
+
+
+def ask(database: str, method: str, arguments: list[Any]) -> Any:
+    """What a method of the index says; an empty one stands for one that is lapsed or not there."""
+    if Path(database).exists() and not find_lapsed(database):
+        return getattr(make_index(Path(database)), method)(*arguments)
+    with contextlib.closing(Index.in_memory()) as empty:
+        return getattr(empty, method)(*arguments)
 
 
 def listing(database: str, folder: str) -> Listing:

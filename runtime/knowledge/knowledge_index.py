@@ -34,8 +34,6 @@ DAMAGED = ("not a database", "malformed")
 FIND = "runtime.knowledge.index_search:find"
 FIND_NAMED = "runtime.knowledge.index_search:find_named"
 DIGEST_SECTIONS = "runtime.knowledge.index_search:digest_sections"
-ASK = "runtime.knowledge.index:ask"
-FIND_LAPSED = "runtime.knowledge.index:find_lapsed"
 SEARCH_STATUTES = "runtime.knowledge.statute_search:search"
 FIND_MISCITED = "runtime.knowledge.statute_search:find_miscited"
 SEARCH_CASES = "runtime.knowledge.decided_cases:search_cases"
@@ -79,16 +77,11 @@ class KnowledgeIndex:
         :param linked: a passage of each document, and of those that the question or the best of them name.
         :raises KnowledgeFailed: the time was up, or the index is damaged.
         """
-        loop = asyncio.get_running_loop()
-        until, most = loop.time() + within, min(within, self._settings.search_seconds)
+        until = asyncio.get_running_loop().time() + within
+        most = min(within, self._settings.search_seconds)
         vector = await embed_question(self._embedder, question, most) if self._embedder else None
         arguments = (self._database, question, limit or self._settings.passages, sources, vector, linked)
-        try:
-            found = await self._ask(FIND, *arguments, until=until, most=most, returns=SearchHits)
-        except WorkTimedOut as error:
-            raise KnowledgeFailed(f"The search took longer than {_brief(most)} s.") from error
-        except WorkError as error:
-            raise KnowledgeFailed(f"The documents could not be searched: {explain(error, self._database)}") from error
+        found = await self._ask(FIND, *arguments, until=until, most=most, returns=SearchHits)
         if found.abstain == NO_INDEX:
             return msgspec.structs.replace(found, abstain=no_index_message())
         return found
@@ -96,10 +89,7 @@ class KnowledgeIndex:
     async def find_named(self, text: str, *, within: float) -> NamedDocument | None:
         """As `actors.ports.Documents`."""
         until, returns = asyncio.get_running_loop().time() + within, cast("type[NamedDocument]", NamedDocument | None)
-        try:
-            return await self._ask(FIND_NAMED, self._database, text, until=until, most=within, returns=returns)
-        except WorkError as error:
-            raise KnowledgeFailed(f"The documents could not be read: {explain(error, self._database)}") from error
+        return await self._ask(FIND_NAMED, self._database, text, until=until, most=within, returns=returns)
 
     async def digest_sections(self, quotes: Sequence[tuple[str, str]], *, within: float) -> list[str]:
         """
@@ -109,13 +99,8 @@ class KnowledgeIndex:
         :raises KnowledgeFailed: the time was up, or there is no index that can be read.
         """
         until = asyncio.get_running_loop().time() + within
-        arguments = (self._database, quotes)
-        try:
-            return await self._ask(DIGEST_SECTIONS, *arguments, until=until, most=within, returns=list[str])
-        except WorkTimedOut as error:
-            raise KnowledgeFailed(f"That took longer than {_brief(within)} s") from error
-        except WorkError as error:
-            raise KnowledgeFailed(error.detail) from error
+        asked = (self._database, quotes)
+        return await self._ask(DIGEST_SECTIONS, *asked, until=until, most=within, returns=list[str])
 
     async def renew(self) -> None:
         """
@@ -155,26 +140,27 @@ class KnowledgeIndex:
 
         :param until: by the loop's clock: so long an index is waited for that is made anew.
         :param most: seconds that the function itself may take.
+        :raises KnowledgeFailed: the time was up, or the index is damaged.
         """
-        loop = asyncio.get_running_loop()
-
-        async def call() -> R:
+        loop, renewed = asyncio.get_running_loop(), False
+        while True:
             bound = min(until, loop.time() + most)
             left, waiting = max(bound - loop.time(), 0.0), max(until - bound, 0.0)
-            # Where many search at once, who has time waits for its turn rather than doing without.
-            return await self._workers.call(function, *arguments, within=left, returns=returns, waiting=waiting)
-
-        try:
-            return await call()
-        except WorkError as error:
-            if LAPSED not in str(error):
-                raise
-        try:
-            async with asyncio.timeout_at(until):
-                await self.renew()
-        except TimeoutError:
-            raise KnowledgeFailed(f"{LAPSED}, though that is under way. Ask again in a while.") from None
-        return await call()
+            try:
+                # Where many search at once, who has time waits for its turn rather than doing without.
+                return await self._workers.call(function, *arguments, within=left, returns=returns, waiting=waiting)
+            except WorkTimedOut as error:
+                raise KnowledgeFailed(f"The search took longer than {_brief(most)} s.") from error
+            except WorkError as error:
+                if renewed or LAPSED not in str(error):
+                    said = explain(error, self._database)
+                    raise KnowledgeFailed(f"The documents could not be searched: {said}") from error
+            try:
+                async with asyncio.timeout_at(until):
+                    await self.renew()
+            except TimeoutError:
+                raise KnowledgeFailed(f"{LAPSED}, though that is under way. Ask again in a while.") from None
+            renewed = True
 
 
 class StatuteIndex:
