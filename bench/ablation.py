@@ -8,7 +8,7 @@ DATA has `claims/*.jsonl` (as for `bench.claims`) and `public/attribution.dev.js
 many more verdicts are right with the rule than without it, with an interval that holds 90 % of 1,000 draws.
 
 FOLDER has the indexes that `bench.truth --keep FOLDER` left: for the parts of the search a figure is how many more
-questions of a set have a right page among the first three.
+questions of a set have a right page among the first three, or among the first that --shown says.
 """
 
 import contextlib
@@ -84,14 +84,14 @@ def measure(sets: Mapping[str, Sequence[Item]]) -> Figures:
 
 
 def count_found(
-    shelf: Index, folder: str, asked: Sequence[Asked], vectors: Sequence[bytes], most: int = CANDIDATES
+    shelf: Index, folder: str, asked: Sequence[Asked], vectors: Sequence[bytes], most: int, shown: int
 ) -> list[bool]:
-    """Of each question about an indexed folder, whether a right page is among the first three."""
+    """Of each question about an indexed folder, whether a right page is among the first that are shown."""
     found = []
     for each, vector in zip(asked, vectors, strict=True):
         means = QuestionVector("", vector, floor=FLOOR)
         hits = find_passages(shelf, each.text, KnowledgeSettings().passages, asked=means, most=most)
-        pages = list_pages((passage.source for passage in hits.passages), folder)[:3]
+        pages = list_pages((passage.source for passage in hits.passages), folder)[:shown]
         found.append(bool(each.pages.intersection(pages)))
     return found
 
@@ -111,7 +111,8 @@ def choose_all(shelf: Index, ranked: Sequence[Ranked], limit: int) -> list[tuple
 MEANING = "meaning beside words"
 PARTS: Mapping[str, tuple[dict[str, Any], int]] = {
     MEANING: ({}, CANDIDATES),
-    "words beside meaning": ({"WORDS": 0.0}, CANDIDATES),
+    "words beside meaning": ({"WORDS": 0.0, "WORDS_OF_LONG": 0.0}, CANDIDATES),
+    "words count more in a long mail": ({"WORDS_OF_LONG": search.WORDS}, CANDIDATES),
     "a word as often as it is said": ({"tokens": list_once}, CANDIDATES),
     "200 candidates instead of 50": ({}, 50),
     "no text twice": ({"_choose": choose_all}, CANDIDATES),
@@ -119,7 +120,7 @@ PARTS: Mapping[str, tuple[dict[str, Any], int]] = {
 """Without which names of `find_passages`, and with how many candidates, a part is taken out."""
 
 
-async def measure_search(data: Path, indexes: Path) -> Figures:
+async def measure_search(data: Path, indexes: Path, shown: int) -> Figures:
     """As `measure`, of the sets that have an index."""
     draw, workers = random.Random(0), Workers(1)
     figures: dict[str, Any] = {"right": {}, "parts": {name: {} for name in PARTS}}
@@ -131,12 +132,12 @@ async def measure_search(data: Path, indexes: Path) -> Figures:
             (folder,) = (each.name for each in await list_folders(indexes / name, workers))
             shelf = Index.at((indexes / name / FILE).absolute())
             with contextlib.closing(shelf), shelf.reading():
-                whole = count_found(shelf, folder, asked, vectors)
+                whole = count_found(shelf, folder, asked, vectors, CANDIDATES, shown)
                 figures["right"][name] = [sum(whole), len(whole)]
                 for part, (names, most) in PARTS.items():
                     known = [b""] * len(asked) if part == MEANING else vectors
                     with mock.patch.multiple(search, **names) if names else contextlib.nullcontext():
-                        found = count_found(shelf, folder, asked, known, most)
+                        found = count_found(shelf, folder, asked, known, most, shown)
                     figures["parts"][part][name] = draw_gains(draw, whole, found)
     finally:
         workers.close()
@@ -157,7 +158,7 @@ def show(figures: Mapping[str, Any]) -> str:
     told = table(("rule", "tokens", *names), rows)
     if found := figures.get("search"):
         names = list(found["right"])
-        rows = [["all parts: a right page in three"] + [f"{a} of {b}" for a, b in found["right"].values()]]
+        rows = [["all parts: a right page"] + [f"{a} of {b}" for a, b in found["right"].values()]]
         rows += [[part, *map(say_gain, map(row.get, names))] for part, row in found["parts"].items()]
         told += "\n\n" + table(("part of the search", *names), rows)
     return told
@@ -171,13 +172,18 @@ def main() -> int:
     parser = arguments(__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with claims/ and public/")
     parser.add_argument("--indexes", type=Path, help="folder of the indexes that bench.truth has kept")
+    parser.add_argument("--shown", type=int, default=3, help="pages of which one is to be right (default: %(default)s)")
     given = parser.parse_args()
 
     async def work() -> Figures:
         sets = {file.stem: read(file) for file in sorted((given.data / "claims").glob("*.jsonl"))}
         sets["attribution"] = read_references(given.data / "public" / "attribution.dev.jsonl")
         figures = measure(sets)
-        return {**figures, "search": await measure_search(given.data, given.indexes)} if given.indexes else figures
+        return (
+            {**figures, "search": await measure_search(given.data, given.indexes, given.shown)}
+            if given.indexes
+            else figures
+        )
 
     return report(given, work, show)
 

@@ -65,7 +65,7 @@ class Knows:
 
     def __init__(self, passage: str = "") -> None:
         passages = (Passage("kb#1", "kb/printers.md", "Printers", "Spooler", passage, 0, len(passage)),)
-        self._findings = SearchHits(passages, "", 0.9) if passage else SearchHits(abstain="Nothing is indexed.")
+        self._findings = SearchHits(passages) if passage else SearchHits(abstain="Nothing is indexed.")
 
     async def search(
         self, question: str, *, within: float, limit: int | None = None, **_: object  # noqa: ARG002

@@ -117,7 +117,7 @@ class Looks:
                 continue
             place = (f"{page.key}#0", page.key, page.title, page.title, page.text, 0, len(page.text))
             passages.append(Passage(*place, "", 0.9))
-        return SearchHits(tuple(passages), "" if passages else "Nothing that was read speaks of this.", 0.8)
+        return SearchHits(tuple(passages), "" if passages else "Nothing that was read speaks of this.")
 
 
 class Inquiry(Stage):

@@ -1,18 +1,14 @@
 """Decided cases as passages: summary, key points and articles, which a specialist reads and cites. Pure."""
 
 from actors.evidence.court_cases import FoundCase, FoundCases
-from actors.evidence.passages import BELOW, LOOKED_UP, Passage, SearchHits
+from actors.evidence.passages import BELOW, Passage, SearchHits
 from actors.text.catalogue import say
 
 
 def show_cases(found: FoundCases, language: str) -> SearchHits:
-    """What was found; sure of itself where the question named a case."""
+    """What was found, or that no cases were read."""
     passages = tuple(_passage(each, language) for each in found.cases)
-    named = any(each.score >= LOOKED_UP for each in found.cases)
-    best = max((each.score for each in found.cases), default=0.0) / 2
-    return SearchHits(
-        passages, confidence=LOOKED_UP if named else best, abstain="" if found.total else say("cases_none", language)
-    )
+    return SearchHits(passages, abstain="" if found.total else say("cases_none", language))
 
 
 def _passage(found: FoundCase, language: str) -> Passage:

@@ -16,7 +16,7 @@ BELOW = " > "
 HEADING_CHARACTERS = 300
 """Of a heading so much is looked at; a longer one is none, but text that a page dresses up as one."""
 LOOKED_UP = 1.0
-"""The score, and the confidence of a search, of what was asked for by its name and looked up."""
+"""The score of an article or a case that was asked for by its name and looked up."""
 
 
 class Span(msgspec.Struct, frozen=True, gc=False):
@@ -46,6 +46,11 @@ class Passage(msgspec.Struct, frozen=True, gc=False):
     anchor: str = ""
     """HTML id of the nearest heading or term above it."""
     score: float = 0.0
+
+
+def was_looked_up(passage: Passage) -> bool:
+    """Whether it is an article or a case that was asked for by its name."""
+    return passage.score >= LOOKED_UP and passage.source.startswith((STATUTE, CASE))
 
 
 def name_place(passage: Passage) -> str:
@@ -95,8 +100,6 @@ class SearchHits(msgspec.Struct, frozen=True, gc=False):
     """Best first."""
     abstain: str = ""
     """Why these passages should not be taken for an answer, in an English sentence; empty when they may."""
-    confidence: float = 0.0
-    """0 to 1: how far the best passage stands above what separates an answer from noise."""
     meaning: Meaning | None = None
     """None: unknown, for the search went by words alone."""
     incomplete: tuple[Shortfall, ...] = ()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from actors.evidence.claims import Claim
-from actors.evidence.passages import CASE, LOOKED_UP, STATUTE, Passage, SearchHits
+from actors.evidence.passages import CASE, STATUTE, Passage, SearchHits, was_looked_up
 from actors.legal.acting_party import choose_bearing
 from actors.legal.case_table import ALIKE, fill_by_rules
 from actors.legal.output_schemas import (
@@ -35,12 +35,11 @@ def draft(task: ModelRequest) -> Completion:
 
 def quote_sources(question: str, found: SearchHits) -> QuotedSources:
     """The sources, quoted: those that were looked up as what was asked for, others as the nearest there are."""
-    passages, looked_up = found.passages, found.confidence >= LOOKED_UP
-    if looked_up:
-        chosen = [n for n, each in enumerate(passages) if each.score >= LOOKED_UP]
-    else:
-        chosen = choose_nearest(question, passages)[:SOURCES]
-    return QuotedSources(tuple(Claim(passages[n].text, n + 1, passages[n].text) for n in chosen), looked_up=looked_up)
+    passages = found.passages
+    named = [n for n, each in enumerate(passages) if was_looked_up(each)]
+    chosen = named or choose_nearest(question, passages)[:SOURCES]
+    claims = tuple(Claim(passages[n].text, n + 1, passages[n].text) for n in chosen)
+    return QuotedSources(claims, looked_up=bool(named))
 
 
 def choose_nearest(question: str, passages: Sequence[Passage]) -> list[int]:

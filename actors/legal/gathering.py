@@ -3,8 +3,6 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
-import msgspec
-
 from actors.evidence.passages import SearchHits
 from actors.evidence.shortfalls import Shortfall, merge_shortfalls
 from actors.ports import PortFailed
@@ -36,7 +34,7 @@ class LegalSource(NamedTuple):
 
 class Gathered(NamedTuple):
     hits: SearchHits
-    """Of all sources, the first one's first; `confidence` is the best of them."""
+    """Of all sources, the first one's first."""
     unavailable: tuple[str, ...]
     """Sources that failed, as people call them."""
     why: str
@@ -59,10 +57,8 @@ async def gather(sources: Sequence[LegalSource], query: LegalQuery, seconds: Cal
         except PortFailed:
             unavailable.append(say_name(source.called, query.language))
     passages = {each.id: each for hits in found for each in hits.passages}
-    best = max(found, key=lambda each: each.confidence, default=SearchHits())
     failed = (Shortfall("source_failed", each) for each in unavailable)
     incomplete = merge_shortfalls(*(each.incomplete for each in found), failed)
-    merged = msgspec.structs.replace(best, passages=tuple(passages.values()), meaning=None, incomplete=incomplete)
     told = (each.abstain for each in found if each.abstain and (each is main or each.passages or not passages))
     why = next(told, "")
-    return Gathered(merged, tuple(unavailable), why)
+    return Gathered(SearchHits(tuple(passages.values()), why, incomplete=incomplete), tuple(unavailable), why)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from actors.evidence.passages import BELOW, LOOKED_UP, Passage, SearchHits
+from actors.evidence.passages import BELOW, Passage, SearchHits
 from actors.text.catalogue import say
 
 
@@ -92,10 +92,9 @@ def find_change(versions: Sequence[LawVersion], place: int) -> str:
 
 
 def show_articles(found: FoundArticles, language: str) -> SearchHits:
-    """What was found; sure of itself where the question named all that was looked for."""
+    """What was found, and what of the question is not there."""
     passages = tuple(_passage(each, language) for each in found.articles)
-    sure = LOOKED_UP if found.named else max((each.score for each in passages), default=0.0) / 2
-    return SearchHits(passages, confidence=sure, abstain=_explain(found, language))
+    return SearchHits(passages, abstain=_explain(found, language))
 
 
 def _passage(article: Article, language: str) -> Passage:

@@ -48,8 +48,7 @@ def make_source(tool: Tool, own: ToolContext) -> LegalSource:
         result, failed = await call_tool(tool, ARGUMENTS[tool.name](query), own, within, loop)
         if result is None:
             raise PortFailed(failed)
-        found = SearchHits(result.passages, confidence=result.confidence, abstain=result.text)
-        return msgspec.structs.replace(found, incomplete=result.incomplete)
+        return SearchHits(result.passages, abstain=result.text, incomplete=result.incomplete)
 
     return LegalSource(tool.name, tool.title or tool.name, search)
 

@@ -25,8 +25,8 @@ NEAREST = 50
 """Passages that meaning finds besides, where the model knows many languages: words of one find nothing in another. Over
 English documents German and Chinese questions find a right page 20 times in 50, not 6 (`bench.truth`); English ones
 nothing more."""
-WORDS = 0.2
-"""What words count beside meaning."""
+WORDS, WORDS_OF_LONG, LONG = 0.2, 0.5, 600
+"""What words count beside meaning; of a question of more characters, of which the model reads the beginning only."""
 SHOWN = 1200
 """Characters: a passage goes on down its page for so long, so that no step and no restriction is cut off."""
 QUESTION_CHARACTERS = 20_000
@@ -109,7 +109,7 @@ def find_passages(
     if not candidates:
         return Found(reason=Reason("nothing_near"))
     vectors = shelf.find_vectors([id_ for id_, _ in candidates], len(vector)) if vector else {}
-    ranked = rank(candidates, {id_: its for id_, its in vectors.items() if its}, vector)
+    ranked = rank(candidates, {id_: its for id_, its in vectors.items() if its}, vector, len(question))
     cosines = {each.id: each.cosine for each in ranked if each.cosine is not None}
     if linked:
         ranked = _follow(shelf, question, ranked)
@@ -123,12 +123,15 @@ def find_passages(
     return Found(passages, None, Meaning(max(cosines.values()), near) if cosines else None, missing)
 
 
-def rank(candidates: Sequence[tuple[int, float]], vectors: dict[int, bytes], vector: bytes) -> list[Ranked]:
+def rank(
+    candidates: Sequence[tuple[int, float]], vectors: dict[int, bytes], vector: bytes, characters: int
+) -> list[Ranked]:
     """
     Put candidates in order.
 
     :param candidates: number of each passage, and how well its words fit (BM25, larger is better).
     :param vectors: of those passages that have one.
+    :param characters: of the question.
     """
     words = np.array([score for _, score in candidates], np.float64)
     words /= max(float(words.max()), 1e-9)
@@ -140,7 +143,8 @@ def rank(candidates: Sequence[tuple[int, float]], vectors: dict[int, bytes], vec
     cosines[known] = _measure_cosines([vectors[id_] for id_, _ in candidates if id_ in vectors], vector)
     # What has no vector yet is taken for as near as the middling one, and is told apart by its words.
     cosines[~known] = float(np.median(cosines[known]))
-    scores = WORDS * words + (1 - WORDS) * cosines / max(float(cosines.max()), 1e-9)
+    share = WORDS_OF_LONG if characters > LONG else WORDS
+    scores = share * words + (1 - share) * cosines / max(float(cosines.max()), 1e-9)
     order = np.argsort(-scores, kind="stable")
     return [Ranked(candidates[at][0], float(scores[at]), float(cosines[at]) if known[at] else None) for at in order]
 

@@ -29,8 +29,6 @@ class ToolResult(msgspec.Struct, frozen=True, gc=False):
     """For the model, which cannot cite it."""
     passages: tuple[Passage, ...] = ()
     """What was really read, and may be cited: they are numbered behind those that the model has."""
-    confidence: float = 0.0
-    """Of a search how sure it is of what it found, 0 to 1; 1: that was named, and looked up."""
     document: Document | None = None
     """What was made for the person: the answer carries it."""
     incomplete: tuple[Shortfall, ...] = ()

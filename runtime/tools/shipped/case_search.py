@@ -34,7 +34,7 @@ async def search(asked: Cases, own: ToolContext, within: float) -> ToolResult:
     cases = CaseStore(own.ports.folder, own.ports.workers)
     hits = show_cases(await cases.search(query, limit=CASES, within=within), guess_language(query))
     own.trace.note(make_search_step(BY_MODEL, query, "case_search", hits))
-    return ToolResult(hits.abstain, hits.passages, hits.confidence)
+    return ToolResult(hits.abstain, hits.passages)
 
 
 TOOL = Tool(

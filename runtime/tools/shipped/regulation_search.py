@@ -49,7 +49,7 @@ async def search(asked: Articles, own: ToolContext, within: float) -> ToolResult
     fields = {each.name: each.sure for each in asked.fields}
     hits = show_articles(await statutes.search(query, within=within, on=asked.on, fields=fields), guess_language(query))
     own.trace.note(make_search_step(BY_MODEL, query, "regulation_search", hits))
-    return ToolResult(hits.abstain, hits.passages, hits.confidence)
+    return ToolResult(hits.abstain, hits.passages)
 
 
 TOOL = Tool(

@@ -32,7 +32,7 @@ async def search(asked: Question, own: ToolContext, within: float) -> ToolResult
     knowledge = TracedKnowledge(own.ports.knowledge, own.trace, BY_MODEL)
     found = await knowledge.search(question, within=within)
     nothing = "" if found.passages else found.explain(guess_language(question)) or NOTHING_FOUND
-    return ToolResult(nothing, found.passages, found.confidence, incomplete=found.incomplete)
+    return ToolResult(nothing, found.passages, incomplete=found.incomplete)
 
 
 TOOL = Tool(

@@ -52,8 +52,8 @@ def make_context(settings: Settings) -> ToolContext:
 class Source:
     """Finds these passages, once it has failed so often."""
 
-    def __init__(self, *passages: Passage, fails: int = 0, confidence: float = 0.0) -> None:
-        self.passages, self.fails, self.confidence = passages, fails, confidence
+    def __init__(self, *passages: Passage, fails: int = 0) -> None:
+        self.passages, self.fails = passages, fails
         self.asked: list[str] = []
         self.abstain = ""
 
@@ -62,7 +62,7 @@ class Source:
         self.asked.append(asked.query)
         if len(self.asked) <= self.fails:
             raise PortFailed("It is down.")
-        return ToolResult(self.abstain, self.passages, self.confidence)
+        return ToolResult(self.abstain, self.passages)
 
     @property
     def record(self) -> LegalSource:

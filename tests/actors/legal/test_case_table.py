@@ -41,7 +41,7 @@ def rows(resolution: Resolution | None) -> dict[str, list[str]]:
 
 async def compare(model: Model) -> Any:
     model.answers["IntentDraft"] = IntentDraft("case_search", (), 0.9)
-    return await legal_stage(QUESTION, model=model, source=Source(*passages(1.0, 1.0), confidence=1.0)).end()
+    return await legal_stage(QUESTION, model=model, source=Source(*passages(1.0, 1.0))).end()
 
 
 def assert_numbered(resolution: Resolution) -> None:

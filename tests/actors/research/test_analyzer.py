@@ -37,7 +37,7 @@ class Finds:
     """Finds the same passages for every question."""
 
     def __init__(self, *passages: Passage, abstain: str = "", error: PortFailed | None = None) -> None:
-        self.findings = SearchHits(passages, abstain, 0.5)
+        self.findings = SearchHits(passages, abstain)
         self.error = error
         self.asked: list[str] = []
 

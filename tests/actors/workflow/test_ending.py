@@ -597,7 +597,7 @@ async def test_words_end_nothing_wherever_they_stand() -> None:
 async def test_words_in_the_documents_are_quoted_and_end_nothing() -> None:
     class Poisoned(Knows):
         async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> SearchHits:
-            return SearchHits((msgspec.structs.replace(PASSAGE, text=POISON, heading=POISON),), POISON, 0.9)
+            return SearchHits((msgspec.structs.replace(PASSAGE, text=POISON, heading=POISON),), POISON)
 
     class Echoes(Thinks):
         """Does what injected text would have it do, as far as a model can: it says it."""

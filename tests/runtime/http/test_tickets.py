@@ -352,7 +352,7 @@ class TwoPlaces:
 
     async def search(self, question: str, *, within: float, **_: object) -> SearchHits:
         other = msgspec.structs.replace(PASSAGE, id="kb/b.md#1", source="kb/b.md", title="Notes", heading="")
-        return SearchHits((PASSAGE, other), "", 0.5)
+        return SearchHits((PASSAGE, other))
 
 
 class TestFeedback:

@@ -1,6 +1,8 @@
 """Documents from the command line: what was read, what was skipped and why, and how far it is."""
 
+import contextlib
 import re
+import sqlite3
 
 import pytest
 
@@ -235,8 +237,11 @@ def test_laws_are_read_listed_and_taken_out_as_cases_are(place: Place) -> None:
 def test_laws_of_another_version_do_not_keep_the_documents_from_being_listed(place: Place) -> None:
     folder(place)
     place.run("index", "manual")
-    storage = next(place.folder.rglob("knowledge.db")).parent
-    (storage / "statutes.idx").write_bytes(b"terminus-statute")
+    (place.folder / "laws").mkdir()
+    (place.folder / "laws" / "lease.md").write_text("# 租赁法\n\n第一条　出租人应当提前通知。\n", encoding="utf-8")
+    place.run("index", "--statutes", "laws")
+    with contextlib.closing(sqlite3.connect(next(place.folder.rglob("statutes.db")))) as db:
+        db.execute("PRAGMA user_version = 3")
 
     listed = place.run("index", "--list")
 

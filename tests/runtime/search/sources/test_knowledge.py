@@ -22,7 +22,7 @@ class Shelf:
     """Finds what it was given."""
 
     def __init__(self, *passages: Passage, abstain: str = "") -> None:
-        self._findings = SearchHits(passages, abstain, 0.5)
+        self._findings = SearchHits(passages, abstain)
         self.asked: list[dict[str, Any]] = []
 
     def lacks(self, shortfall: Shortfall) -> None:
