@@ -101,4 +101,4 @@ async def test_it_is_searched_read_and_cited_and_a_stored_order_of_an_unknown_on
     assert outcome.resolution is not None
     assert "1412" in outcome.resolution.text
     assert "almanak" in outcome.unavailable
-    assert "There is no source 'almanak'. Did you mean 'almanac'?" in outcome.resolution.text
+    assert "almanak: A source did not answer" in outcome.resolution.text
