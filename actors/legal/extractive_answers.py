@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from actors.evidence.claims import Claim
-from actors.evidence.passages import CASE, STATUTE, Passage, SearchHits, was_looked_up
-from actors.legal.acting_party import choose_bearing
+from actors.evidence.passages import CASE, Passage, SearchHits, was_looked_up
 from actors.legal.case_table import ALIKE, fill_by_rules
 from actors.legal.output_schemas import (
     CaseTableDraft,
@@ -18,7 +17,6 @@ from actors.legal.output_schemas import (
     UnjudgedClauses,
 )
 from actors.ports import Completion, ModelRequest
-from actors.text.languages import guess_language
 
 SOURCES = 3
 """So many are shown of what a search found; what was looked up is shown whole."""
@@ -29,30 +27,23 @@ def classify(task: ModelRequest) -> Completion:  # noqa: ARG001 - the classifier
 
 
 def draft(task: ModelRequest) -> Completion:
-    quoted = quote_sources(task.material.question, found := task.findings or SearchHits())
+    quoted = quote_sources(found := task.findings or SearchHits())
     return Completion(quoted, found.passages, judged=quoted.looked_up)
 
 
-def quote_sources(question: str, found: SearchHits) -> QuotedSources:
+def quote_sources(found: SearchHits) -> QuotedSources:
     """The sources, quoted: those that were looked up as what was asked for, others as the nearest there are."""
     passages = found.passages
     named = [n for n, each in enumerate(passages) if was_looked_up(each)]
-    chosen = named or choose_nearest(question, passages)[:SOURCES]
+    chosen = named or choose_nearest(passages)[:SOURCES]
     claims = tuple(Claim(passages[n].text, n + 1, passages[n].text) for n in chosen)
     return QuotedSources(claims, looked_up=bool(named))
 
 
-def choose_nearest(question: str, passages: Sequence[Passage]) -> list[int]:
-    """What of all that was found may be shown: articles that bear on the question, cases that are not far behind."""
-    articles = [n for n, each in enumerate(passages) if each.source.startswith(STATUTE)]
-    bearing = choose_bearing(question, [passages[n].text for n in articles], guess_language(question))
+def choose_nearest(passages: Sequence[Passage]) -> list[int]:
+    """What of all that was found may be shown, in the order of the search, without cases that are far behind."""
     best = max((each.score for each in passages if each.source.startswith(CASE)), default=0.0)
-    kept = {articles[n] for n in bearing}
-    return [
-        n
-        for n, each in enumerate(passages)
-        if n in kept or (n not in articles and (not each.source.startswith(CASE) or each.score >= ALIKE * best))
-    ]
+    return [n for n, each in enumerate(passages) if not each.source.startswith(CASE) or each.score >= ALIKE * best]
 
 
 def reply(task: ModelRequest) -> Completion:  # noqa: ARG001 - it says what it can do, whatever it is told

@@ -1,15 +1,13 @@
 """Classifier: says what a legal question asks for and who answers it. Rules first, then a model."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
-import msgspec
-
-from actors.legal.classification import Classification, Domain, classify
+from actors.legal.classification import Classification, add_model_reading, classify
 from actors.legal.messages import ClassifyQuestion, QuestionClassified, SeveralFieldsFound
 from actors.legal.output_schemas import IntentDraft, IntentRequest
 from actors.legal.workflow import GENERAL, SEATS
 from actors.ports import Model, ModelRequest
-from actors.roster import Roster
+from actors.roster import Intent, Roster
 from actors.text.languages import guess_language
 from actors.workflow.progress import AgentSelected, StatusChanged
 from actors.workflow.reply_cache import ReplyCache
@@ -24,23 +22,24 @@ Answer = QuestionClassified | SeveralFieldsFound
 class Classifier(Actor[ClassifyQuestion]):
     """Mailbox: ClassifyQuestion."""
 
-    __slots__ = ("_fields", "_known", "_model", "_prepare", "_roster", "_rules")
+    __slots__ = ("_fields", "_known", "_model", "_own", "_prepare", "_roster", "_rules")
 
     def __init__(
         self, model: Model, roster: Roster, fields: tuple[str, ...],
-        rules: Callable[[str, str], Classification] = classify,
+        rules: Callable[[str, str, Sequence[Intent]], Classification] = classify,
         prepare: Callable[[str], Awaitable[object]] | None = None,
     ) -> None:  # fmt: skip
         """
         :param roster: the agents of this family.
         :param fields: the fields of law that have a specialist of their own where several are asked.
-        :param rules: what they make of a text in a language.
+        :param rules: what they make of a text in a language, with the intents of agents that a user has added.
         :param prepare: loads the rules of a language where that would take the loop too long.
         """
         self._prepare = prepare
         self._rules = rules
         self._model = model
         self._roster = roster
+        self._own = [each for each in roster.intents if each.words]
         self._fields = fields
         self._known: ReplyCache[ClassifyQuestion, Answer] = ReplyCache()
 
@@ -52,45 +51,35 @@ class Classifier(Actor[ClassifyQuestion]):
         language = guess_language(message.text)
         if self._prepare is not None:
             await self._prepare(language)
-        found, degraded = self._rules(message.text, language), ""
+        found, degraded = self._rules(message.text, language, self._own), ""
         if not found.is_sure:
-            found, degraded = await self._ask_model(found, message, ctx)
+            found, degraded = await self._ask_model(found, message, language, ctx)
         team = tuple(each.name for each in found.domains if each.name in self._fields)[:SEATS]
         if len(team) > 1 and found.intent in SIDE_BY_SIDE:
             sure = {each.name: each.confidence for each in found.domains}
             for name in team:
                 ctx.publish(AgentSelected(name, sure[name]))
             return SeveralFieldsFound(classification=found, team=team, language=language, degraded=degraded)
-        assigned = self.choose(found)
+        intent = self._roster.find_intent(found.intent)
+        assigned = intent.agent if intent else GENERAL
         ctx.publish(AgentSelected(assigned, found.confidence))
         return QuestionClassified(classification=found, assigned=assigned, language=language, degraded=degraded)
 
-    def choose(self, found: Classification) -> str:
-        """Who takes questions of this kind."""
-        intent = self._roster.find_intent(found.intent)
-        return intent.agent if intent else GENERAL
-
     async def _ask_model(
-        self, guess: Classification, message: ClassifyQuestion, ctx: Context
+        self, guess: Classification, message: ClassifyQuestion, language: str, ctx: Context
     ) -> tuple[Classification, str]:
         """What a model makes of it, and why none did: without one the rules' guess stands, as sure as it is."""
+        spec, intents = self._roster[ctx.address], self._roster.intents
         task = ModelRequest(
-            agent=ctx.address, instructions=self._roster[ctx.address].instructions, refused=message.refused,
-            model=self._roster[ctx.address].model,
-            material=IntentRequest(message.text, self._fields, f"{guess.intent}, {guess.confidence:.0%} sure"),
+            agent=ctx.address, instructions=spec.instructions, model=spec.model, refused=message.refused,
+            material=IntentRequest(message.text, intents, self._fields, f"{guess.intent}, {guess.confidence:.0%} sure"),
+            choices=(("intent", tuple(each.name for each in intents)),),
         )  # fmt: skip
         filled = await self._model.fill(IntentDraft, task, within=ctx.remaining_seconds())
         draft: IntentDraft = filled.value
-        if not filled.judged:
+        intent = self._roster.find_intent(draft.intent)
+        if not filled.judged or intent is None:
             return guess, filled.degraded
-        known = {each.name: each for each in guess.domains}
-        domains = tuple(
-            known.get(name, Domain(name, name, draft.confidence))
-            for name in dict.fromkeys(draft.fields)
-            if name in self._fields
-        )
-        said = msgspec.structs.replace(
-            guess, intent=draft.intent, confidence=draft.confidence, domains=domains,
-            category=domains[0].category if domains else "",
-        )  # fmt: skip
+        fields = [each for each in draft.fields if each in self._fields]
+        said = add_model_reading(guess, message.text, language, intent.name, draft.confidence, fields, draft.entities)
         return said, filled.degraded

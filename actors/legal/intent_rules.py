@@ -16,7 +16,7 @@ Intent = Literal[
     "legal_consultation", "case_search", "regulation_query", "document_draft", "contract_review", "general_chat"
 ]
 INTENTS: tuple[Intent, ...] = get_args(Intent)
-EntityKind = Literal["law", "article", "case", "party", "money", "date", "document"]
+EntityKind = Literal["law", "article", "case", "party", "money", "date", "document", "other"]
 
 INTENT_FILES = Path(__file__).parent / "intents"
 """A file a language, named by its code."""
@@ -154,7 +154,7 @@ class DomainRules(NamedTuple):
     start: float
     """Log odds of a legal question of which nothing is known."""
     yields: float
-    """Added where another domain is likely: the special law goes before the general one."""
+    """Added where another domain is likely and no clause speaks of this one alone."""
     category: str
     """What it is called where no topic of it fits."""
     topics: tuple[Topic, ...]

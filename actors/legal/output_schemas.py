@@ -7,14 +7,12 @@ from msgspec import Meta
 
 from actors.drafting.drafts import Draft
 from actors.evidence.claims import Claim
-
-IntentName = Literal[
-    "legal_consultation", "case_search", "regulation_query", "document_draft", "contract_review", "general_chat"
-]
+from actors.roster import Intent
 
 
 class IntentRequest(msgspec.Struct, frozen=True, gc=False):
     question: str
+    intents: tuple[Intent, ...]
     fields: tuple[str, ...]
     """The fields of law that there are."""
     guess: str = ""
@@ -24,7 +22,7 @@ class IntentRequest(msgspec.Struct, frozen=True, gc=False):
 class IntentDraft(msgspec.Struct, frozen=True, gc=False):
     """What a question asks for, and which fields of law it touches."""
 
-    intent: IntentName
+    intent: Annotated[str, Meta(description="One of those under `intents`.")]
     fields: Annotated[tuple[str, ...], Meta(description="Of those under `fields`, the weightiest first.")]
     confidence: Annotated[float, Meta(ge=0.0, le=1.0)]
     entities: Annotated[tuple[str, ...], Meta(description="Laws, articles, parties, sums, dates, as written.")] = ()

@@ -120,7 +120,7 @@ class Specialist(Actor[AnswerQuestion]):
             checked = await self._check(filled, task, asked, ctx)
             watched.conclude([each.text for each in draft.claims], [each.text for each in checked.claims])
         if draft.claims and not checked.claims:  # without a model there would be sources
-            draft = quote_sources(asked.text, found.hits)
+            draft = quote_sources(found.hits)
             checked = CheckedDraft(draft.claims, (), checked.calls)
         resolution = _resolve(draft, filled, checked, asked.language)
         stated = tuple(each.text for each in checked.claims if each.text != each.quote)

@@ -126,12 +126,11 @@ def _import_all() -> list[ModuleType]:
 
 
 def _read_data() -> None:
-    """Reads what holds patterns and ships as data: countries, intents, domains, contracts, parties, agents."""
+    """Reads what holds patterns and ships as data: countries, intents, domains, contracts, agents."""
     from actors.documents.find_fields import find_fields
     from actors.documents.find_template import find_templates
     from actors.evidence.claims import Resolution
     from actors.evidence.earlier_answers import retell
-    from actors.legal.acting_party import load_relations
     from actors.legal.case_criteria import load_criteria
     from actors.legal.contract_terms import load_terms
     from actors.legal.intent_rules import languages, load_rules
@@ -141,7 +140,7 @@ def _read_data() -> None:
     from runtime.settings import Settings
 
     for language in languages():
-        for load in (load_rules, load_terms, load_criteria, load_relations):
+        for load in (load_rules, load_terms, load_criteria):
             load(language)
     for jurisdiction in load_jurisdictions():
         for table in (jurisdiction.numerals, jurisdiction.citations, jurisdiction.layout):

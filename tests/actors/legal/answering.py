@@ -38,7 +38,7 @@ NOTICE = Passage(
 )  # fmt: skip
 
 
-def unsure(_: str, __: str) -> Classification:
+def unsure(*_: object) -> Classification:
     """Rules that know nothing."""
     return Classification("general_chat", "", 0.1, (), ())
 

@@ -139,3 +139,17 @@ def test_the_criteria_of_each_language_are_read_and_speak_of_key_points(language
 
     assert rows == {"claim", "facts", "issue", "law", "holding", "result", "value"}
     assert (cells["value"], cells["law"]) == ("The point.", "Article 1")
+
+
+@pytest.mark.req("LG-10")
+async def test_cases_are_shown_with_their_key_points_and_not_those_that_are_far() -> None:
+    near = CourtCase("（2031）甲01民终1号", "周某被辞退。" * 60, key_points=("口头辞退违法。",))
+    far = CourtCase("（2031）甲01民终2号", "押金不退。")
+    found = show_cases(FoundCases((FoundCase(near, 0.4), FoundCase(far, 0.01)), 2), "zh").passages
+    model: Any = Model(IntentDraft=IntentDraft("case_search", (), 0.9))
+
+    outcome = await legal_stage("检索公司辞退员工的案例", model=model, source=Source(*found)).end()
+
+    assert outcome.resolution is not None
+    assert [each.title for each in outcome.resolution.citations] == [near.id]
+    assert "口头辞退违法。" in outcome.resolution.text

@@ -5,7 +5,8 @@ import time
 import pytest
 
 from actors.legal.classification import SURE, Classification, Entity, classify
-from actors.legal.intent_rules import EntityKind
+from actors.legal.intent_rules import DOMAIN_FILES, DomainFile, EntityKind, read_table
+from actors.roster import Intent
 
 FACTS = (
     "2019年5月2日晚，被告人王某在杭州市某小区门口，趁被害人赵某不备，将其停放的电动自行车推走，后以八百元的价格卖给他人。"
@@ -124,6 +125,52 @@ def test_all_fields_of_law_are_found_each_with_a_confidence(text: str, domains: 
 
     assert {each.name for each in found} == domains
     assert [each.confidence for each in found] == sorted((each.confidence for each in found), reverse=True)
+
+
+TWOFOLD = [
+    ("单位没给我签劳动合同，我想辞职；另外前夫一直不付孩子的抚养费，能一起起诉吗？", {"social_labor_law", "civil_law"}),
+    ("我在工地摔断了腿，包工头不认工伤，还欠着我借给他的两万块钱。", {"social_labor_law", "civil_law"}),
+    ("室友偷了我的电脑卖掉，我能要求他赔偿损失吗？", {"criminal_law", "civil_law"}),
+    ("我被网友诈骗了八万，用的是我跟父母借的钱，借款还要还吗？", {"criminal_law", "civil_law"}),
+    ("公司破产清算，拖欠员工的工资能先拿到吗？", {"commercial_law", "social_labor_law"}),
+    ("合伙人私自把店里的钱转走，合伙协议能解除吗，他构成犯罪吗？", {"commercial_law", "criminal_law", "civil_law"}),
+    ("房子被拆迁了，开发商答应的违约金也不给，找谁要？", {"administrative_law", "civil_law"}),
+    ("妻子去世前写了遗嘱，把她公司的股权留给了我，其他股东不让我进公司。", {"civil_law", "commercial_law"}),
+    ("I was fired after I refused to lend my boss money, and he still has not repaid an older loan.",
+     {"social_labor_law", "civil_law"}),
+    ("The seller of our house hid the damp; his broker stole our deposit. Can he go to prison?",
+     {"civil_law", "criminal_law"}),
+    ("My neighbour built on my land without a permit, can the city make him tear it down and do I get damages?",
+     {"administrative_law", "civil_law"}),
+    ("Our shareholders want to dissolve the company, but the employees have not been paid their wages.",
+     {"commercial_law", "social_labor_law"}),
+]  # fmt: skip
+
+
+@pytest.mark.req("LG-18")
+def test_of_questions_that_touch_two_fields_almost_all_get_both_and_no_other() -> None:
+    found = [{each.name for each in classify(text).domains} for text, _ in TWOFOLD]
+
+    assert sum(its == fields for its, (_, fields) in zip(found, TWOFOLD, strict=True)) >= 11
+    assert all(its <= fields for its, (_, fields) in zip(found, TWOFOLD, strict=True))
+
+
+@pytest.mark.req("LG-3")
+def test_every_category_is_a_field_or_a_part_of_one_as_the_law_is_divided() -> None:
+    tables = [read_table(file, DomainFile) for file in DOMAIN_FILES.glob("*.toml")]
+    topics = [each.category for table in tables for each in (*table.topic, *table.against)]
+
+    names = {*topics, *(each.category for each in tables)}
+    assert {"labor_law", "civil_law"} <= names
+    assert [each for each in names if not each.endswith("_law")] == []
+
+
+@pytest.mark.req("LG-30")
+def test_the_words_of_an_agent_that_a_user_has_added_count_beside_those_that_ship() -> None:
+    own = Intent("maritime", "ships", {"zh": ("船员", "提单")}, 7, "maritime")
+
+    assert classify("船员的工资可以要求优先支付吗？", "zh", (own,)).intent == "maritime"
+    assert classify("老板的工资可以要求优先支付吗？", "zh", (own,)).intent == "legal_consultation"
 
 
 def test_chat_is_of_no_field_of_law() -> None:

@@ -9,7 +9,7 @@ import pytest
 from actors.drafting.drafts import SecondReading, StatementVerdict
 from actors.evidence.claims import Claim, Resolution
 from actors.evidence.shortfalls import Shortfall, explain_shortfalls
-from actors.legal.classification import classify
+from actors.legal.classification import SURE, Classification, classify
 from actors.legal.messages import OpinionGiven
 from actors.legal.output_schemas import IntentDraft, LegalDraft, Reply
 from actors.legal.workflow import LEGAL, SEATS, State
@@ -30,7 +30,7 @@ GOOD = LegalDraft((Claim(STATED, 1, QUOTE),))
 
 
 def sure(intent: str, *fields: str) -> Model:
-    return Model(IntentDraft=IntentDraft(intent, fields, 0.9), LegalDraft=GOOD)  # type: ignore[arg-type]
+    return Model(IntentDraft=IntentDraft(intent, fields, 0.9), LegalDraft=GOOD)
 
 
 def say_opinion(text: str) -> OpinionGiven:
@@ -241,7 +241,7 @@ async def test_a_source_that_fails_is_asked_once_more_and_then_skipped_which_the
     once, always = Source(NOTICE, fails=1), Source(NOTICE, fails=99)
 
     good = await end(DISMISSED, source=once, model=sure("regulation_query"))
-    bad = await end(DISMISSED, source=always, model=sure("general"), roles={})
+    bad = await end(DISMISSED, source=always, model=sure("legal_consultation"))
 
     assert (len(once.asked), good.status, good.unavailable) == (2, "resolved", ())
     assert len(always.asked) % 2 == 0
@@ -312,6 +312,32 @@ async def test_what_is_there_is_shown_when_merging_fails() -> None:
 
     assert STATED in text_of(outcome)
     assert outcome.why is EndReason.COMPLETED
+
+
+@pytest.mark.req("LG-2", "LG-3")
+async def test_what_a_model_makes_of_a_question_counts_and_what_it_names_is_kept_if_the_question_does() -> None:
+    draft = IntentDraft("regulation_query", ("criminal_law", "weather"), 0.8, ("王某", "八百元", "李某"))
+    model = Model(IntentDraft=draft, LegalDraft=GOOD)
+    stage = legal_stage("王某偷了一辆车，卖了八百元。", model=model, rules=classify)
+
+    await stage.end()
+
+    found = stage.replayed().case.classification
+    assert (found.intent, found.category, found.confidence) == ("regulation_query", "criminal_law", 0.8)
+    assert [(each.kind, each.text) for each in found.entities] == [("money", "八百元"), ("other", "王某")]
+    assert [each.name for each in found.domains] == ["criminal_law"]
+
+
+@pytest.mark.req("LG-1", "LG-2")
+@pytest.mark.parametrize(("confidence", "asked"), [(SURE, 0), (SURE - 0.01, 1)])
+async def test_a_model_is_asked_where_the_rules_are_less_sure_than_the_seed_says(confidence: float, asked: int) -> None:
+    model = sure("case_search")
+    guess = Classification("legal_consultation", "", confidence, (), ())
+
+    outcome = await end(DISMISSED, model=model, rules=lambda *_: guess)
+
+    assert [name for name, _ in model.asked].count("IntentDraft") == asked
+    assert ("case_analysis" in targets(outcome)) == bool(asked)
 
 
 @pytest.mark.req("LG-2", "LG-31")

@@ -68,7 +68,7 @@ async def test_that_it_is_classified_is_told_before_the_model_is_asked() -> None
 
 @pytest.mark.req("LG-15", "LG-18")
 async def test_of_several_fields_each_is_told_with_how_sure_it_is_that_the_question_is_of_it() -> None:
-    def rules(_: str, __: str) -> Classification:
+    def rules(*_: object) -> Classification:
         domains = (Domain("social_labor_law", "", 0.95), Domain("criminal_law", "", 0.7))
         return Classification("legal_consultation", "", 0.93, (), domains)
 
