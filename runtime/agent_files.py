@@ -96,9 +96,6 @@ class AgentFile:
         if len(body) > BODY_CHARACTERS:
             long = f"the text has {len(body):,} characters, and may have {BODY_CHARACTERS:,}. Shorten it."
             raise AgentFileError(file, head.count("\n") + 4, long)
-        for name, intent in table.intents.items():
-            if intent.words is msgspec.UNSET and table.family == HELPDESK:
-                raise self.refuse("the key `words` is missing.", "intents", name)
         for tool in table.tools:
             if tool not in tools:
                 raise self.refuse(f"there is no tool {display(tool)}. {nearest(tool, tools)}", "tools")

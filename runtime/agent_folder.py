@@ -63,6 +63,8 @@ def _check_specialist(file: AgentFile, others: Sequence[AgentFile]) -> None:
             raise file.refuse(f"the key `{key}` is missing: without it no ticket reaches this agent.")
     intents = {intent.name: each.file for each in others for intent in each.spec.intents}
     for intent in spec.intents:
+        if not intent.words:
+            raise file.refuse("the key `words` is missing.", "intents", intent.name)
         if intent.name in intents or intent.name in RESERVED:
             whose = f"is one of {intents[intent.name]}" if intent.name in intents else "is reserved"
             raise file.refuse(f"the intent {display(intent.name)} {whose}. Choose another.", "intents", intent.name)

@@ -13,14 +13,12 @@ import msgspec
 from actors.documents.template import Document
 from actors.legal import messages as m
 from actors.legal.classification import Classification
-from actors.workflow.tables import Case, FanOut, Limits, MemberResult, Step, Workflow
+from actors.workflow.tables import Case, FanOut, MemberResult, Step, Workflow
 from actors.workflow.verify import verify
 
 CLASSIFIER, GENERAL, MERGER, REGISTRAR = "intent_classifier", "legal_general", "opinion_merger", "registrar"
 SEATS = 6
 """So many specialists side by side fit in the handoffs of one run."""
-MEMBER = Limits(30.0, 1)
-"""What each of them has; asked again within its own time, where some is left."""
 
 
 class State(enum.StrEnum):
@@ -74,7 +72,7 @@ LEGAL = Workflow(
         ),
         S.CONSULTING: FanOut(
             (GENERAL,), m.AnswerQuestion, m.OpinionGiven, "opinions",
-            on_all=S.MERGING, on_some=S.MERGING, on_none=S.STANDING_IN, pick="team", limits=MEMBER, at_most=SEATS,
+            on_all=S.MERGING, on_some=S.MERGING, on_none=S.STANDING_IN, pick="team", at_most=SEATS,
         ),
         S.MERGING: Step(MERGER, m.MergeOpinions, {m.OpinionGiven: S.CLOSING}, on_failed=S.CLOSING),
         S.STANDING_IN: Step(GENERAL, m.AnswerQuestion, {m.OpinionGiven: S.CLOSING}, on_failed=S.CLOSING),

@@ -156,6 +156,8 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     """What it answers without a model: for each output schema the module whose `ANSWERS` does so."""
     children: Mapping[str, ChildRole] = {}
     """Its roles that whole runs play."""
+    played_by: Mapping[str, str] = {}
+    """Its roles that work by another agent's file and settings, such as a field of law: by the role, that agent."""
     staff: Callable[[Workflow, Roster], Workflow] = lambda flow, _: flow
     """The table with the agents that there are, where these are not the same in every installation."""
     report: Callable[[Any], Report | None] | None = None

@@ -10,9 +10,10 @@ from runtime.settings import Settings
 from runtime.tickets import Ticket
 from runtime.tracing.span import FoundIntent
 
-NO_FIELD = "other"
-FIELDS = tuple(sorted({file.stem for file in DOMAIN_FILES.glob("*.toml")} - {NO_FIELD}))
+FIELDS = tuple(sorted(file.stem for file in DOMAIN_FILES.glob("*.toml")))
 """The fields of law that have a specialist of their own where a question touches several."""
+RESEARCH = "legal_research"
+"""Whose file they work by."""
 
 
 def make_case(ticket: Ticket, _: Settings) -> LegalCase:
@@ -33,6 +34,7 @@ FAMILY: Family = Family(
     answers=dict.fromkeys(
         (CaseTableDraft, FieldsDraft, IntentDraft, LegalDraft, Reply, ReviewDraft), "actors.legal.extractive_answers"
     ),
+    played_by=dict.fromkeys(FIELDS, RESEARCH),
     document=lambda case: case.document,
     intents={QuestionClassified: read_intent, SeveralFieldsFound: read_intent},
     staff=lambda flow, roster: add_specialists(flow, roster.of(flow.name).workers - {GENERAL}, FIELDS),

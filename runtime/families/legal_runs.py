@@ -14,7 +14,7 @@ from actors.legal.workflow import CLASSIFIER, GENERAL, LEGAL, MERGER, REGISTRAR
 from actors.ports import Statutes
 from bus import Actor
 from runtime.families.family import FamilyRuns, RunDependencies, SharedPorts
-from runtime.families.legal import FIELDS
+from runtime.families.legal import FIELDS, RESEARCH
 from runtime.families.legal_sources import list_sources, make_creator, plan_form
 from runtime.knowledge.knowledge_index import StatuteIndex
 from runtime.replay.recorded_port import record_port
@@ -23,8 +23,6 @@ from runtime.settings import Settings
 from runtime.tools.shipped.create_document import list_templates
 
 DRAFTER = "document_draft"
-RESEARCH = "legal_research"
-"""Who answers for one field of law where several are asked."""
 
 
 class LegalRuns(FamilyRuns):
@@ -52,7 +50,7 @@ class LegalRuns(FamilyRuns):
                     spec.tools, run=own.run, agent=field or name, trace=own.trace, effects=own.effects
                 )
                 sources = list_sources(offered)
-                plan = None if field else plan_form(name, sources, shared.documents)
+                plan = None if field else plan_form(spec, sources, shared.documents)
                 its = Specialty(spec, sources, colleagues, field, chats=name == GENERAL, plan=plan)
                 return Specialist(own.model, its, check, second_reading=twice, trace=own.trace)
 

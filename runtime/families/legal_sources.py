@@ -15,6 +15,7 @@ from actors.legal.gathering import Gathered, LegalQuery, LegalSource
 from actors.legal.messages import AnswerQuestion
 from actors.legal.specialist import PlanForm
 from actors.ports import Documents, PortFailed
+from actors.roster import AgentSpec
 from runtime.tools.shipped import case_search, create_document, regulation_search, search_knowledge
 from runtime.tools.tool import InvalidArguments, Tool, ToolContext
 from runtime.tools.tool_call import call_tool
@@ -59,8 +60,11 @@ def make_creator(offered: OfferedTools) -> Create:
     async def create(template: str, values: Mapping[str, str], said: str, within: float) -> Document:
         given = tuple(create_document.Value(field, value, value) for field, value in values.items())
         order, own = create_document.Order(template, given), offered.own._replace(said=said)
+        tool = next((each for each in offered.tools if each.name == create_document.TOOL.name), None)
+        if tool is None:
+            raise PortFailed(f"No document can be made: put {create_document.TOOL.name} among the agent's `tools`.")
         try:
-            result, failed = await call_tool(create_document.TOOL, order, own, within, asyncio.get_running_loop())
+            result, failed = await call_tool(tool, order, own, within, asyncio.get_running_loop())
         except InvalidArguments as error:
             raise PortFailed(str(error)) from error
         if result is None or result.document is None:
@@ -70,9 +74,10 @@ def make_creator(offered: OfferedTools) -> Create:
     return create
 
 
-def plan_form(agent: str, sources: Sequence[LegalSource], documents: Documents) -> PlanForm | None:
-    """Another form of answer than statements that an agent may give: a table of cases, the review of a contract."""
-    statutes = next((each for each in sources if each.tool == regulation_search.TOOL.name), None)
+def plan_form(spec: AgentSpec, sources: Sequence[LegalSource], documents: Documents) -> PlanForm | None:
+    """Another form of answer than statements: the review of a contract, for whoever has cases a table of them."""
+    tools = {each.tool: each for each in sources}
+    statutes = tools.get(regulation_search.TOOL.name)
 
     async def compare(asked: AnswerQuestion, found: Gathered, within: float) -> AnswerForm | None:  # noqa: ARG001
         return plan_comparison(asked.text, found.hits.passages, asked.language, asked.context)
@@ -85,4 +90,6 @@ def plan_form(agent: str, sources: Sequence[LegalSource], documents: Documents) 
         law = look_up if statutes else None
         return await plan_review(asked.text, asked.language, asked.context, law, documents, within)
 
-    return {"case_analysis": compare, "contract_review": review}.get(agent)
+    if any(each.name == "contract_review" for each in spec.intents):
+        return review
+    return compare if case_search.TOOL.name in tools else None

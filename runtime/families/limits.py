@@ -1,6 +1,6 @@
 """The agents that there are and the limits of the configuration, put into the tables of the families."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -22,9 +22,14 @@ def configure_all(families: Iterable[Family], settings: Settings, roster: Roster
     """
     flows = {family.name: configure(family, settings, roster) for family in families}
     known = {role for flow in flows.values() for role in flow.limits}.difference(*(each.children for each in families))
-    for name in settings.agents.limits:
+    played_by = {role: agent for family in families for role, agent in family.played_by.items()}
+    for name, given in settings.agents.limits.items():
+        if name in played_by:
+            raise ConfigError(f"[agents.{name}] is no agent's: {name} is asked as [agents.{played_by[name]}] says.")
         if name not in known:
             raise ConfigError(f"[agents.{name}] is for an agent that there is not. {nearest(name, known)}")
+        if given.model and name in roster.specs and not roster[name].instructions:
+            raise ConfigError(f"[agents.{name}] model: no model thinks for {name}. Remove the key.")
     return flows
 
 
@@ -35,12 +40,14 @@ def configure(family: Family, settings: Settings, roster: Roster | None = None) 
     :raises ConfigError: no run could end well under them, or not at all.
     """
     run, roster = settings.run, roster or load_roster(settings)
+    for name in roster.specs.keys() & family.played_by.keys():
+        raise ConfigError(f"{roster[name].file}: the name {name} is that of a part of {family.name}. Choose another.")
     flow = family.staff(family.flow, roster)
     try:
         verify(msgspec.structs.replace(flow, max_handoffs=min(flow.max_handoffs, MAX_HANDOFFS)))
     except InvalidWorkflow as error:
         raise ConfigError(f"The table of {flow.name} cannot be used: {error}. Mend it where it is written.") from None
-    limits = {role: limit(role, settings, roster) for role in roles_of(flow)}
+    limits = {role: limit(family.played_by.get(role, role), settings, roster) for role in roles_of(flow)}
     limits |= dict.fromkeys(family.children, Limits(run.max_seconds, 0))  # a whole run, with limits of its own
     flow = msgspec.structs.replace(
         flow, max_handoffs=run.max_handoffs, max_seconds=run.max_seconds, cancel_seconds=run.cancel_seconds,
@@ -73,9 +80,18 @@ class AgentRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Empty: it is declared in code."""
 
 
-def list_agents(flows: Iterable[Workflow], roster: Roster) -> list[AgentRecord]:
-    """All agents of all tables, in the order in which a table asks them."""
-    return [_record(role, flow, roster) for flow in flows for role in roles_of(flow)]
+def list_agents(families: Iterable[Family], flows: Mapping[str, Workflow], roster: Roster) -> list[AgentRecord]:
+    """
+    All agents of all tables, in the order in which a table asks them.
+
+    :param flows: as `configure_all` has them.
+    """
+    return [
+        _record(role, flows[family.name], roster)
+        for family in families
+        for role in roles_of(flows[family.name])
+        if role not in family.played_by
+    ]
 
 
 def _record(role: str, flow: Workflow, roster: Roster) -> AgentRecord:

@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
         raise ServiceError("agents check needs the Markdown file of an agent, such as agents/printing.md.")
     files = [Path(arguments.file)] if arguments.file else []
     roster = load_roster(settings, *files)
-    found = list_agents(configure_all(FAMILIES, settings, roster).values(), roster)
+    found = list_agents(FAMILIES, configure_all(FAMILIES, settings, roster), roster)
     if files:
         found = [each for each in found if each.file and files[0].samefile(each.file)]
     print_result(_lines(found, explain_missing(settings)), {"agents": found}, json=arguments.json)

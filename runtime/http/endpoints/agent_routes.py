@@ -2,6 +2,7 @@
 
 from aiohttp import web
 
+from runtime.families import FAMILIES
 from runtime.families.limits import AgentRecord, list_agents
 from runtime.http import request_bodies
 from runtime.http.endpoints.desk import DESK
@@ -30,7 +31,7 @@ def describe_agents(node: Node) -> tuple[DescribedAgent, ...]:
     """The agents of each workflow, with the model that thinks for each; empty where rules do."""
     usual = node.settings.model.name if chosen(node.settings.model) != "extractive" else ""
     found = []
-    for each in list_agents(node.flows.values(), node.roster):
+    for each in list_agents(FAMILIES, node.flows, node.roster):
         spec = node.roster.specs.get(each.name)
         model = (spec.model or usual) if spec is not None and spec.instructions and usual else ""
         known = {name: getattr(each, name) for name in AgentRecord.__struct_fields__}

@@ -13,7 +13,7 @@ from actors.legal.gathering import LegalSource
 from actors.legal.intent_classifier import Classifier
 from actors.legal.merger import Merger
 from actors.legal.registrar import Registrar
-from actors.legal.specialist import Specialist, Specialty
+from actors.legal.specialist import CASES, Specialist, Specialty
 from actors.legal.workflow import GENERAL
 from actors.ports import Completion, ModelRequest, PortFailed, Untraced
 from actors.workflow.user_input import AnswerRound
@@ -24,7 +24,7 @@ from runtime.families.legal_sources import make_source, plan_form
 from runtime.families.limits import configure
 from runtime.settings import Settings
 from runtime.tickets import Ticket
-from runtime.tools.shipped.regulation_search import TOOL, Articles
+from runtime.tools.shipped.regulation_search import TOOL
 from runtime.tools.tool import ToolContext, ToolResult
 from tests.fakes import Knows, Stage, TicketTable, approve
 
@@ -57,17 +57,17 @@ class Source:
         self.asked: list[str] = []
         self.abstain = ""
 
-    async def search(self, asked: Articles, own: ToolContext, within: float) -> ToolResult:
+    async def search(self, asked: Any, own: ToolContext, within: float) -> ToolResult:
         assert within > 0
         self.asked.append(asked.query)
         if len(self.asked) <= self.fails:
             raise PortFailed("It is down.")
         return ToolResult(self.abstain, self.passages)
 
-    @property
-    def record(self) -> LegalSource:
-        tool = TOOL._replace(call=self.search, title="source_statutes")
-        return make_source(tool, make_context(Settings()))
+    def offer(self, names: Sequence[str]) -> list[LegalSource]:
+        """Itself as the search that an agent's file names first."""
+        tool = TOOL._replace(name=CASES if CASES in names else TOOL.name, call=self.search, title="source_statutes")
+        return [make_source(tool, make_context(Settings()))]
 
 
 class Named(Knows):
@@ -122,8 +122,9 @@ def legal_stage(
 
     def make(name: str, field: str = "") -> Callable[[], Actor[Any]]:
         colleagues = {} if field else ROSTER.colleagues_of(name)
-        plan = None if field else plan_form(name, [source.record], Named(document))
-        its = Specialty(ROSTER[name], [source.record], colleagues, field, chats=name == GENERAL, plan=plan)
+        sources = source.offer(ROSTER[name].tools)
+        plan = None if field else plan_form(ROSTER[name], sources, Named(document))
+        its = Specialty(ROSTER[name], sources, colleagues, field, chats=name == GENERAL, plan=plan)
         return lambda: Specialist(model, its, check, second_reading=second_reading)
 
     cast: dict[str, Callable[[], Actor[Any]]] = {

@@ -6,17 +6,19 @@ import pytest
 
 from actors.legal.drafter import Drafter
 from actors.legal.output_schemas import FieldsDraft, FilledField, IntentDraft
+from actors.ports import PortFailed
 from actors.text.catalogue import say
 from actors.workflow.outcome import Outcome
 from actors.workflow.user_input import AnswerRound, GivenAnswer
 from runtime.documents.template_folder import load_templates
 from runtime.families.legal_sources import make_creator
 from runtime.settings import Settings
+from runtime.tools.shipped.create_document import TOOL
 from runtime.tools.toolbox import OfferedTools
 from tests.actors.legal.answering import ROSTER, Model, legal_stage, make_context
 
 TEMPLATES = tuple(load_templates(Settings()).values())
-CREATE = make_creator(OfferedTools((), make_context(Settings())))
+CREATE = make_creator(OfferedTools((TOOL,), make_context(Settings())))
 COMPLAINT = "请帮我写一份民事起诉状。原告：张三。被告：李四。"
 
 
@@ -131,3 +133,10 @@ async def test_a_model_may_only_point_at_what_the_question_says() -> None:
     names = {each.name for each in outcome.questions}
     assert "court" not in names
     assert "claims" in names, "that quote does not stand in the question"
+
+
+async def test_an_agent_whose_file_does_not_name_the_tool_makes_no_document() -> None:
+    create = make_creator(OfferedTools((), make_context(Settings())))
+
+    with pytest.raises(PortFailed, match="put create_document among the agent's `tools`"):
+        await create("complaint", {}, COMPLAINT, 1.0)

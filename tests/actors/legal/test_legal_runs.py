@@ -16,8 +16,12 @@ from actors.legal.workflow import LEGAL, SEATS, State
 from actors.ports import BudgetSpent, Completion, ModelFailed, ModelRequest, PortFailed
 from actors.text.catalogue import say, say_name
 from actors.workflow.outcome import EndReason, Outcome
-from actors.workflow.tables import FanOut
+from actors.workflow.tables import FanOut, Limits
 from actors.workflow.verify import verify
+from runtime.agent_folder import load_roster
+from runtime.families.legal import FAMILY
+from runtime.families.limits import configure
+from runtime.settings import AgentSettings, AgentsSettings, Settings
 from runtime.tools.shipped.regulation_search import Articles
 from runtime.tools.tool import ToolContext, ToolResult
 from tests.actors.legal.answering import DISMISSED, FLOW, NOTICE, TWO_FIELDS, Model, Source, legal_stage
@@ -51,8 +55,19 @@ def test_a_team_of_six_fits_in_the_handoffs_of_a_run() -> None:
     step = FLOW.steps[State.CONSULTING]
 
     assert isinstance(step, FanOut)
-    assert (step.seats, step.limits and step.limits.within) == (SEATS, 30.0)
+    assert step.seats == SEATS
     assert verify(FLOW) <= 21
+
+
+@pytest.mark.req("LG-19", "SY-7")
+def test_a_specialist_for_one_field_has_thirty_seconds_or_what_is_set_for_the_agent_whose_file_it_works_by() -> None:
+    def limit(**limits: AgentSettings) -> Limits:
+        flow = configure(FAMILY, Settings(agents=AgentsSettings(limits=limits)), load_roster(Settings()))
+        return flow.limits_of(flow.steps[State.CONSULTING], "civil_law")
+
+    assert limit() == Limits(30.0, 1)
+    assert limit(legal_research=AgentSettings(seconds=7.0, retries=3)) == Limits(7.0, 3)
+    assert limit(legal_research=AgentSettings(seconds=200.0)) == Limits(30.0, 1)
 
 
 @pytest.mark.req("LG-8", "LG-9")
