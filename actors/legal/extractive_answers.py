@@ -11,6 +11,7 @@ from actors.legal.output_schemas import (
     FieldsDraft,
     IntentDraft,
     LegalDraft,
+    MergedDraft,
     QuotedSources,
     Reply,
     ReviewDraft,
@@ -46,6 +47,10 @@ def choose_nearest(passages: Sequence[Passage]) -> list[int]:
     return [n for n, each in enumerate(passages) if not each.source.startswith(CASE) or each.score >= ALIKE * best]
 
 
+def leave_to_rules(task: ModelRequest) -> Completion:  # noqa: ARG001 - rules put together what specialists said
+    return Completion(MergedDraft())
+
+
 def reply(task: ModelRequest) -> Completion:  # noqa: ARG001 - it says what it can do, whatever it is told
     return Completion(Reply(""))
 
@@ -68,5 +73,5 @@ def list_clauses_unjudged(task: ModelRequest) -> Completion:
 
 ANSWERS = {
     IntentDraft: classify, LegalDraft: draft, Reply: reply, FieldsDraft: find_in_text, CaseTableDraft: tabulate,
-    ReviewDraft: list_clauses_unjudged,
+    ReviewDraft: list_clauses_unjudged, MergedDraft: leave_to_rules,
 }  # fmt: skip

@@ -72,7 +72,10 @@ class Classifier(Actor[ClassifyQuestion]):
         spec, intents = self._roster[ctx.address], self._roster.intents
         task = ModelRequest(
             agent=ctx.address, instructions=spec.instructions, model=spec.model, refused=message.refused,
-            material=IntentRequest(message.text, intents, self._fields, f"{guess.intent}, {guess.confidence:.0%} sure"),
+            material=IntentRequest(
+                message.text, intents, self._fields, f"{guess.intent}, {guess.confidence:.0%} sure",
+                str(message.background),
+            ),
             choices=(("intent", tuple(each.name for each in intents)),),
         )  # fmt: skip
         filled = await self._model.fill(IntentDraft, task, within=ctx.remaining_seconds())

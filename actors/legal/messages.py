@@ -1,11 +1,13 @@
 """What the agents of the legal family ask of each other (imperative) and report (past tense)."""
 
+import msgspec
+
 from actors.documents.template import Document
 from actors.evidence.claims import Resolution
 from actors.evidence.shortfalls import Searched
 from actors.legal.classification import Classification
 from actors.workflow.outcome import TERMINATE, Status
-from actors.workflow.tables import Handover, MemberResult
+from actors.workflow.tables import Findings, Handover, MemberResult
 from actors.workflow.user_input import AnswerRound, Question
 from bus import Event, Request
 
@@ -29,6 +31,24 @@ class SeveralFieldsFound(Event, frozen=True):
     degraded: str
 
 
+class Stated(msgspec.Struct, frozen=True, gc=False):
+    """A statement of an opinion, and the number of the citation that bears it out."""
+
+    text: str
+    number: int
+
+
+class Background(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """Who asks, as far as they let it be known: every agent of their question reads it, as data."""
+
+    requester: str = ""
+    told: str = ""
+
+    def __str__(self) -> str:
+        said = {"asked by": self.requester, "told of themselves": self.told}
+        return "\n".join(f"{name}: {text}" for name, text in said.items() if text)
+
+
 class OpinionGiven(Event, Searched, frozen=True):
     """What one specialist makes of the question."""
 
@@ -40,8 +60,10 @@ class OpinionGiven(Event, Searched, frozen=True):
     degraded: str
     detail: str = ""
     """Why there is no answer, or what is to be said of it."""
-    statements: tuple[str, ...] = ()
-    """What it states in its own words, for who compares several."""
+    statements: tuple[Stated, ...] = ()
+    """All that it says, for who makes one answer of several."""
+    notes: tuple[str, ...] = ()
+    """What is said besides, such as what was left out; it stands in the resolution, too."""
     document: Document | None = None
     """What a tool made for the person."""
 
@@ -73,6 +95,7 @@ class QuestionClosed(Event, frozen=True, tag=TERMINATE):
 
 class ClassifyQuestion(Request[QuestionClassified | SeveralFieldsFound], frozen=True):
     text: str
+    background: Background = Background()
     refused: tuple[str, ...] = ()
 
 
@@ -88,7 +111,15 @@ class AnswerQuestion(Request[OpinionGiven | DocumentDrafted | FactsMissing | Han
     """Why a specialist that was asked before gave no answer; empty when none was."""
     answers: tuple[AnswerRound, ...] = ()
     """What the person answered to the questions of earlier runs."""
+    background: Background = Background()
+    handed_over: Findings = Findings()
+    """What an agent before this one read."""
     refused: tuple[str, ...] = ()
+
+    @property
+    def shared(self) -> str:
+        """What all agents of the question may know besides it."""
+        return "\n".join(filter(None, (str(self.background), self.context)))
 
 
 class MergeOpinions(Request[OpinionGiven], frozen=True):

@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-import msgspec
-
-from actors.evidence.claims import Citation, Claim, Resolution, render_claims
+from actors.evidence.claims import Citation, Claim, render_claims
 from actors.evidence.passages import Passage
 from actors.evidence.places import name_place
 from actors.text.catalogue import say
@@ -47,13 +45,3 @@ def render_source(citation: Citation) -> str:
     blocks = citation.quote.split("\n\n")[:BLOCKS]
     said = (shorten(sanitize_line(each), DIGEST_CHARACTERS) for each in blocks)
     return "\n".join([name_place(citation), *said])
-
-
-def renumber(resolution: Resolution, first: int) -> Resolution:
-    """The same with numbers from `first` on, so that it can stand behind another."""
-    text = resolution.text
-    numbers = {each.number: first + place for place, each in enumerate(resolution.citations)}
-    for old in sorted(numbers, reverse=True):
-        text = text.replace(f"[{old}]", f"[\0{numbers[old]}]")
-    citations = tuple(msgspec.structs.replace(each, number=numbers[each.number]) for each in resolution.citations)
-    return msgspec.structs.replace(resolution, text=text.replace("\0", ""), citations=citations)

@@ -17,6 +17,8 @@ class IntentRequest(msgspec.Struct, frozen=True, gc=False):
     """The fields of law that there are."""
     guess: str = ""
     """What rules make of it, and how sure they are."""
+    background: str = ""
+    """Who asks."""
 
 
 class IntentDraft(msgspec.Struct, frozen=True, gc=False):
@@ -32,10 +34,10 @@ class LegalDraftRequest(msgspec.Struct, frozen=True, gc=False):
     question: str
     field: str = ""
     """The field of law to look at; empty: all."""
-    understood: str = ""
-    """What the classification says of it."""
+    key_points: str = ""
+    """What the classification says of it: the parties, sums, dates and laws that it names, its fields of law."""
     context: str = ""
-    """What an agent before this one found out."""
+    """Who asks, and what an agent before this one found out."""
     others: tuple[str, ...] = ()
     """To whom it may be passed on, each with what they handle."""
 
@@ -48,6 +50,29 @@ class QuotedSources(LegalDraft, frozen=True, gc=False):
     """A draft without a model: what the sources say, quoted, and how near it is to the question."""
 
     looked_up: bool = False
+
+
+class MergeRequest(msgspec.Struct, frozen=True, gc=False):
+    """What specialists for several fields of law said of one question, each with the number of its passage."""
+
+    question: str
+    opinions: tuple[str, ...]
+    contrary: tuple[str, ...] = ()
+    """Statements of them that rules find contrary to each other."""
+
+
+class Disagreement(msgspec.Struct, frozen=True, gc=False):
+    """Where two specialists say the contrary."""
+
+    one: Claim
+    other: Claim
+    why: Annotated[Claim, Meta(description="The rule or fact that makes the difference, with its own quote.")]
+
+
+class MergedDraft(LegalDraft, frozen=True, gc=False):
+    """One answer to the whole question: the claim that weighs most first."""
+
+    disagreements: Annotated[tuple[Disagreement, ...], Meta(description="Empty: they agree.")] = ()
 
 
 class FieldsRequest(msgspec.Struct, frozen=True, gc=False):

@@ -8,9 +8,10 @@ import structlog
 
 from actors.documents.template import Document
 from actors.drafting.checking import CheckedDraft, DraftChecker, say_lost
+from actors.drafting.drafts import HandoverRequest
 from actors.drafting.watched_draft import WatchedDraft
-from actors.evidence.claims import CLAIMS, Resolution
-from actors.evidence.passages import SearchHits
+from actors.evidence.claims import CLAIMS, Citation, Claim, Resolution, is_verbatim, render_claims
+from actors.evidence.passages import Passage, SearchHits
 from actors.evidence.shortfalls import explain_shortfalls, merge_shortfalls, name_sources
 from actors.evidence.trace_steps import AnswerStep
 from actors.legal.answer_form import AnswerForm, Choices
@@ -18,7 +19,7 @@ from actors.legal.case_table import explain_missing
 from actors.legal.classification import Classification
 from actors.legal.extractive_answers import quote_sources
 from actors.legal.gathering import Gathered, LegalQuery, LegalSource, gather
-from actors.legal.messages import AnswerQuestion, OpinionGiven
+from actors.legal.messages import AnswerQuestion, OpinionGiven, Stated
 from actors.legal.opinion import render_quotes, render_statements
 from actors.legal.output_schemas import LegalDraft, LegalDraftRequest, QuotedSources, Reply, ReplyRequest
 from actors.ports import Completion, Model, ModelRequest, PortFailed, Trace, Untraced
@@ -26,7 +27,7 @@ from actors.roster import AgentSpec
 from actors.text.catalogue import say, say_name
 from actors.workflow.progress import StatusChanged
 from actors.workflow.reply_cache import ReplyCache
-from actors.workflow.tables import Handover
+from actors.workflow.tables import Findings, Handover
 from bus import Actor, Context
 
 OWN_FIELD = 6.0
@@ -98,36 +99,69 @@ class Specialist(Actor[AnswerQuestion]):
 
     async def _look_up(self, asked: AnswerQuestion, ctx: Context) -> Answer:
         """What its sources say."""
-        known = asked.classification
-        query = LegalQuery(asked.text, asked.language, self._fields_of(known))
-        if self._its.sources:
-            ctx.publish(StatusChanged("searching", ctx.address))
-        found = await gather(self._its.sources, query, ctx.remaining_seconds)
-        if any(each.tool == CASES for each in self._its.sources):
-            found = found._replace(why=found.why or explain_missing(known, found.hits.passages, asked.language))
+        found = await self._read(asked, ctx)
         form = await self._its.plan(asked, found, ctx.remaining_seconds() * SHARE) if self._its.plan else None
         ctx.publish(StatusChanged("thinking", ctx.address))
         if form is not None:
             return await self._fill_form(form, asked, found, ctx)
+        others = tuple(f"{name}: {handles}" for name, handles in self._its.colleagues.items())
+        material = LegalDraftRequest(
+            asked.text, self._its.field, list_key_points(asked.classification), asked.shared, others
+        )
         with WatchedDraft(ctx) as watched:
-            task = self._task(asked, found.hits, ctx, self._describe_task(asked))
+            task = self._make_task(asked, found.hits, ctx, material)
             task = msgspec.structs.replace(task, on_text=watched.on_text)
             filled = await self._model.fill(LegalDraft, task, within=ctx.remaining_seconds())
             draft: LegalDraft = filled.value
             if draft.pass_on is not None and not draft.claims and draft.pass_on.to in self._its.colleagues:
-                said = f"{ctx.address} passed it on: {draft.pass_on.reason}"[:CONTEXT_CHARACTERS]
-                return Handover(to=draft.pass_on.to, reason=draft.pass_on.reason, context=said)
+                return self._pass_on(draft.pass_on, asked, found, filled, ctx)
             checked = await self._check(filled, task, asked, ctx)
             watched.conclude([each.text for each in draft.claims], [each.text for each in checked.claims])
         if draft.claims and not checked.claims:  # without a model there would be sources
             draft = quote_sources(found.hits)
             checked = CheckedDraft(draft.claims, (), checked.calls)
-        resolution = _resolve(draft, filled, checked, asked.language)
-        stated = tuple(each.text for each in checked.claims if each.text != each.quote)
-        return self._give(resolution, filled, asked, found, stated)
+        language, passages = asked.language, filled.passages
+        if isinstance(draft, QuotedSources):
+            text, citations = render_quotes(draft.claims, passages, language, looked_up=draft.looked_up)
+        else:
+            text, citations = render_statements(checked.claims, passages, language)
+        if not citations:
+            return self._give(None, filled, asked, found)
+        lost = [say_lost(checked.lost, len(checked.claims) + len(checked.lost), language)] if checked.lost else []
+        text = "\n\n".join([text, *lost])
+        resolution = Resolution(text, citations, "resolved" if checked.judged and not lost else "suggested")
+        return self._give(resolution, filled, asked, found, number_claims(checked.claims, passages, citations), lost)
+
+    async def _read(self, asked: AnswerQuestion, ctx: Context) -> Gathered:
+        """What its sources find, behind what an agent before it read; what that one asked is not asked again."""
+        sources = [each for each in self._its.sources if each.tool not in asked.handed_over.tools]
+        if sources:
+            ctx.publish(StatusChanged("searching", ctx.address))
+        query = LegalQuery(asked.text, asked.language, self._fields_of(asked.classification))
+        found = await gather(sources, query, ctx.remaining_seconds)
+        if read := asked.handed_over.passages:
+            passages = {each.id: each for each in (*read, *found.hits.passages)}
+            found = found._replace(hits=msgspec.structs.replace(found.hits, passages=tuple(passages.values())), why="")
+        if any(each.tool == CASES for each in self._its.sources):
+            missing = explain_missing(asked.classification, found.hits.passages, asked.language)
+            found = found._replace(why=found.why or missing)
+        return found
+
+    def _pass_on(
+        self, to: HandoverRequest, asked: AnswerQuestion, found: Gathered, filled: Completion, ctx: Context
+    ) -> Handover:
+        """With what was read, and which tools need not be asked again."""
+        answered = (
+            each.tool for each in self._its.sources if say_name(each.called, asked.language) not in found.unavailable
+        )
+        tools = tuple(dict.fromkeys((*asked.handed_over.tools, *answered)))
+        said = f"{ctx.address} passed it on: {to.reason}"[:CONTEXT_CHARACTERS]
+        if tools:
+            said += f"\nIt asked: {', '.join(tools)}. What they found is among the passages."
+        return Handover(to=to.to, reason=to.reason, context=said, found=Findings(filled.passages, tools))
 
     async def _fill_form(self, form: AnswerForm, asked: AnswerQuestion, found: Gathered, ctx: Context) -> OpinionGiven:
-        task = self._task(asked, SearchHits(form.passages), ctx, form.material, form.choices)
+        task = self._make_task(asked, SearchHits(form.passages), ctx, form.material, form.choices)
         filled = await self._model.fill(form.shape, task, within=ctx.remaining_seconds())
         ctx.publish(StatusChanged("checking", ctx.address))
         claims = form.list_claims(filled.value)
@@ -147,22 +181,34 @@ class Specialist(Actor[AnswerQuestion]):
 
     def _give(
         self, resolution: Resolution | None, filled: Completion, asked: AnswerQuestion, found: Gathered,
-        statements: tuple[str, ...] = (),
+        statements: tuple[Stated, ...] = (), notes: Sequence[str] = (),
     ) -> OpinionGiven:  # fmt: skip
-        skipped = (say_name(each, asked.language) for each in filled.skipped)
+        """
+        What it makes of the question; above it stands that it stands in for another, and what is not there.
+
+        :param notes: what the resolution says besides.
+        """
         if resolution is None and found.unavailable and not found.hits.passages:
             unread = say("legal_unread", asked.language, what=", ".join(found.unavailable))
             raise PortFailed(unread, told=unread)
-        document = filled.document if isinstance(filled.document, Document) else None
+        above = [say("legal_stands_in", asked.language)] if asked.detail else []
+        above += [found.why] if found.why else []
+        if resolution is not None and above:
+            text = "
+
+".join([*above, resolution.text])
+            resolution = msgspec.structs.replace(resolution, text=text, grade="suggested")
         incomplete = merge_shortfalls(found.hits.incomplete, name_sources(filled.incomplete, asked.language))
         nothing = found.why or say("legal_nothing", asked.language)
         if incomplete:
             key = "search_incomplete" if found.why else "nothing_found_yet"
             nothing = " ".join((found.why, explain_shortfalls(key, incomplete, asked.language))).strip()
+        skipped = (say_name(each, asked.language) for each in filled.skipped)
         return OpinionGiven(
-            resolution=self._add_notes(resolution, asked, found.why), advice=True,
+            resolution=resolution, advice=True,
             unavailable=tuple(dict.fromkeys((*found.unavailable, *skipped))),
-            degraded=filled.degraded or asked.degraded, statements=statements, document=document,
+            degraded=filled.degraded or asked.degraded, statements=statements, notes=(*above, *notes),
+            document=filled.document if isinstance(filled.document, Document) else None,
             detail="" if resolution else nothing, incomplete=incomplete,
         )  # fmt: skip
 
@@ -172,11 +218,7 @@ class Specialist(Actor[AnswerQuestion]):
             return {self._its.field: OWN_FIELD}
         return {each.name: each.confidence for each in known.domains} if known else {}
 
-    def _describe_task(self, asked: AnswerQuestion) -> LegalDraftRequest:
-        others = tuple(f"{name}: {handles}" for name, handles in self._its.colleagues.items())
-        return LegalDraftRequest(asked.text, self._its.field, _describe(asked.classification), asked.context, others)
-
-    def _task(
+    def _make_task(
         self, asked: AnswerQuestion, hits: SearchHits, ctx: Context, material: msgspec.Struct, choices: Choices = ()
     ) -> ModelRequest:
         def tell(tool: str) -> None:
@@ -214,14 +256,6 @@ class Specialist(Actor[AnswerQuestion]):
         self._trace.note(AnswerStep(ctx.address, claims=checked.checked, more=max(0, len(draft.claims) - CLAIMS)))
         return checked._replace(claims=kept, lost=lost)
 
-    def _add_notes(self, resolution: Resolution | None, asked: AnswerQuestion, why: str) -> Resolution | None:
-        """What is to be said above an answer: that who gives it stands in for another, and what is not there."""
-        notes = [say("legal_stands_in", asked.language)] if asked.detail else []
-        notes += [why] if why else []
-        if resolution is None or not notes:
-            return resolution
-        return msgspec.structs.replace(resolution, text="\n\n".join([*notes, resolution.text]), grade="suggested")
-
     async def _chat(self, asked: AnswerQuestion, ctx: Context) -> OpinionGiven:
         """A reply to talk: it rests on no source, and says so."""
         ctx.publish(StatusChanged("thinking", ctx.address))
@@ -240,16 +274,17 @@ class Specialist(Actor[AnswerQuestion]):
         )
 
 
-def _resolve(draft: LegalDraft, filled: Completion, checked: CheckedDraft, language: str) -> Resolution | None:
-    if isinstance(draft, QuotedSources):
-        text, citations = render_quotes(draft.claims, filled.passages, language, looked_up=draft.looked_up)
-    else:
-        text, citations = render_statements(checked.claims, filled.passages, language)
-    if not citations:
-        return None
-    if checked.lost:
-        text += "\n\n" + say_lost(checked.lost, len(checked.claims) + len(checked.lost), language)
-    return Resolution(text, citations, "resolved" if checked.judged and not checked.lost else "suggested")
+def number_claims(
+    claims: Sequence[Claim], passages: Sequence[Passage], citations: Sequence[Citation]
+) -> tuple[Stated, ...]:
+    """What an answer says, each with the number of its citation."""
+    numbers = {(each.source, each.start, each.end): each.number for each in citations}
+    stated = []
+    for claim in claims:
+        for own in render_claims([claim], passages)[1]:
+            text = own.quote if is_verbatim(claim, passages) else claim.text
+            stated.append(Stated(text, numbers[own.source, own.start, own.end]))
+    return tuple(stated)
 
 
 def _describe_services(asked: AnswerQuestion) -> str:
@@ -259,12 +294,11 @@ def _describe_services(asked: AnswerQuestion) -> str:
     return "\n\n".join([*notes, say("legal_what_it_does", asked.language)])
 
 
-def _describe(found: Classification | None) -> str:
-    """What a classification says, for a model."""
+def list_key_points(found: Classification | None) -> str:
+    """What a classification says of a case, for a model."""
     if found is None:
         return ""
-    named = ", ".join(each.text for each in found.entities)
+    named = ", ".join(f"{each.text} ({each.kind})" for each in found.entities)
     fields = ", ".join(each.name for each in found.domains)
-    return "; ".join(
-        filter(None, (found.intent, f"fields: {fields}" if fields else "", f"names: {named}" if named else ""))
-    )
+    parts = (found.intent, f"fields: {fields}" if fields else "", f"names: {named}" if named else "")
+    return "; ".join(filter(None, parts))

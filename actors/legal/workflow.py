@@ -42,7 +42,9 @@ class LegalCase(Case, frozen=True, kw_only=True, gc=False):
     """The fields of law to ask about side by side."""
     opinions: tuple[MemberResult[m.OpinionGiven], ...] = ()
     advice: bool = False
-    statements: tuple[str, ...] = ()
+    statements: tuple[m.Stated, ...] = ()
+    notes: tuple[str, ...] = ()
+    background: m.Background = m.Background()
     document: Document | None = None
 
 

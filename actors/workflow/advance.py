@@ -195,7 +195,7 @@ def _hand_over(
 ) -> Transition:
     """An agent chose to pass its task on: one handoff, and the only kind that can become a loop."""
     handovers = (*run.handovers, (opened.role, event.to))
-    run = replace(run, handovers=handovers, case=replace(run.case, context=event.context))
+    run = replace(run, handovers=handovers, case=replace(run.case, context=event.context, handed_over=event.found))
     if run.cancelling:
         return close(flow, run, EndReason.CANCELLED, elapsed)
     if pattern := repeating_pattern(handovers):

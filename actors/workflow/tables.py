@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar, final
 import msgspec
 
 from actors.evidence.claims import Resolution
+from actors.evidence.passages import Passage
 from actors.evidence.shortfalls import Shortfall
 from actors.workflow.outcome import EndReason, Handoff
 from actors.workflow.user_input import AnswerRound, Question
@@ -26,6 +27,14 @@ MAX_RESUMES = 5
 """How often in a row a run is picked up again after the process died at its work, with no answer in between."""
 
 
+class Findings(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What was read for a task, by whoever passed it on."""
+
+    passages: tuple[Passage, ...] = ()
+    tools: tuple[str, ...] = ()
+    """What found them: asked the same again it would find the same."""
+
+
 class Handover(Event, frozen=True):
     """An agent's own choice to pass its task on instead of answering."""
 
@@ -33,6 +42,8 @@ class Handover(Event, frozen=True):
     reason: str
     context: str = ""
     """What the next one needs to know; becomes the case's `context`."""
+    found: Findings = Findings()
+    """What it has by then; becomes the case's `handed_over`."""
 
 
 class InvalidAnswer(Event, frozen=True, tag="NoAnswer"):  # as journals name it
@@ -91,6 +102,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=Tr
     """One sentence on that, for the ticket."""
     context: str = ""
     """What the last agent that passed its task on wants the next one to know."""
+    handed_over: Findings = Findings()
+    """What that agent had read."""
     resolution: Resolution | None = None
     vouched: bool = False
     """The resolution is a remembered one that a person called right, or that a model judged when it was given."""

@@ -1,8 +1,21 @@
 """The legal family: its record."""
 
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
 from actors.legal.intent_rules import DOMAIN_FILES
-from actors.legal.messages import QuestionClassified, SeveralFieldsFound
-from actors.legal.output_schemas import CaseTableDraft, FieldsDraft, IntentDraft, LegalDraft, Reply, ReviewDraft
+from actors.legal.messages import Background, QuestionClassified, SeveralFieldsFound
+from actors.legal.output_schemas import (
+    CaseTableDraft,
+    FieldsDraft,
+    IntentDraft,
+    LegalDraft,
+    MergedDraft,
+    Reply,
+    ReviewDraft,
+)
 from actors.legal.workflow import GENERAL, LEGAL, LegalCase, add_specialists
 from actors.text.languages import guess_language
 from runtime.families.family import Family
@@ -16,8 +29,19 @@ RESEARCH = "legal_research"
 """Whose file they work by."""
 
 
+class LegalOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a question may come with."""
+
+    background: Annotated[str, Meta(max_length=4000)] = ""
+    """What the agents may know of who asks: their trade, their family, earlier tickets."""
+
+
 def make_case(ticket: Ticket, _: Settings) -> LegalCase:
-    return LegalCase(ticket_id=ticket.id, text=ticket.story, language=guess_language(ticket.whole))
+    told = ticket.options.background if isinstance(ticket.options, LegalOptions) else ""
+    return LegalCase(
+        ticket_id=ticket.id, text=ticket.story, language=guess_language(ticket.whole),
+        background=Background(ticket.requester, told),
+    )  # fmt: skip
 
 
 def read_intent(event: QuestionClassified | SeveralFieldsFound) -> FoundIntent:
@@ -31,8 +55,12 @@ FAMILY: Family = Family(
     label="legal question",
     runs="runtime.families.legal_runs:LegalRuns",
     make_case=make_case,
+    order_of=lambda case: (case.text, case.background.told),
+    options=LegalOptions,
+    options_of=lambda case: LegalOptions(case.background.told),
     answers=dict.fromkeys(
-        (CaseTableDraft, FieldsDraft, IntentDraft, LegalDraft, Reply, ReviewDraft), "actors.legal.extractive_answers"
+        (CaseTableDraft, FieldsDraft, IntentDraft, LegalDraft, MergedDraft, Reply, ReviewDraft),
+        "actors.legal.extractive_answers",
     ),
     played_by=dict.fromkeys(FIELDS, RESEARCH),
     document=lambda case: case.document,

@@ -63,7 +63,7 @@ class LegalRuns(FamilyRuns):
 
         super().__init__({
             CLASSIFIER: lambda own: Classifier(own.model, roster, FIELDS, prepare=rules.load),
-            MERGER: lambda _: Merger(),
+            MERGER: lambda own: Merger(own.model, roster[MERGER], second_reading=twice),
             REGISTRAR: lambda own: Registrar(shared.tickets, own.run),
             **{field: specialist(RESEARCH, field) for field in FIELDS},
             **{name: specialist(name) for name in roster.workers - {DRAFTER}},

@@ -80,7 +80,7 @@ def plan_form(spec: AgentSpec, sources: Sequence[LegalSource], documents: Docume
     statutes = tools.get(regulation_search.TOOL.name)
 
     async def compare(asked: AnswerQuestion, found: Gathered, within: float) -> AnswerForm | None:  # noqa: ARG001
-        return plan_comparison(asked.text, found.hits.passages, asked.language, asked.context)
+        return plan_comparison(asked.text, found.hits.passages, asked.language, asked.shared)
 
     async def review(asked: AnswerQuestion, found: Gathered, within: float) -> AnswerForm | None:  # noqa: ARG001
         async def look_up(articles: str) -> SearchHits:
@@ -88,7 +88,7 @@ def plan_form(spec: AgentSpec, sources: Sequence[LegalSource], documents: Docume
             return await statutes.search(LegalQuery(articles, asked.language, {}), within)
 
         law = look_up if statutes else None
-        return await plan_review(asked.text, asked.language, asked.context, law, documents, within)
+        return await plan_review(asked.text, asked.language, asked.shared, law, documents, within)
 
     if any(each.name == "contract_review" for each in spec.intents):
         return review

@@ -60,6 +60,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--subject", type=utf8, help="its subject line")
     parser.add_argument("--requester", type=utf8, help="who asks")
     parser.add_argument("--workflow", metavar="NAME", help="who works on it (default: helpdesk)")
+    parser.add_argument("--background", type=utf8, help="of a legal question: what its agents may know of who asks")
     parser.add_argument("--json", action="store_true", help="print the outcome as one JSON object and nothing else")
     parser.add_argument("-v", "--verbose", action="store_true", help="print the handoffs and the summary, too")
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
@@ -155,7 +156,9 @@ def _order(arguments: argparse.Namespace) -> tuple[str, dict[str, object]]:
         for name in RESEARCH_ONLY:
             if getattr(arguments, name) is not None:
                 raise ServiceError(f"--{name} is for a research: add --research, or leave it away.")
-        return workflow, {}
+        return workflow, {"background": arguments.background} if arguments.background else {}
+    if arguments.background is not None:
+        raise ServiceError("--background is for a legal question: leave it away.")
     sources = tuple((arguments.sources or "").replace(",", " ").split())
     if arguments.sources is not None and not sources:
         raise ServiceError(f"--sources names none: give some of {','.join(names())}, or leave it away.")

@@ -129,7 +129,7 @@ def legal_stage(
 
     cast: dict[str, Callable[[], Actor[Any]]] = {
         "intent_classifier": lambda: Classifier(model, ROSTER, FIELDS, rules),
-        "opinion_merger": Merger,
+        "opinion_merger": lambda: Merger(model, ROSTER["opinion_merger"]),
         "registrar": lambda: Registrar(tickets, "R-1"),
         **{field: make("legal_research", field) for field in FIELDS},
         **{name: make(name) for name in ROSTER.workers},

@@ -7,16 +7,17 @@ import msgspec
 import pytest
 
 from actors.drafting.drafts import SecondReading, StatementVerdict
-from actors.evidence.claims import Claim, Resolution
+from actors.evidence.claims import Citation, Claim, Resolution
 from actors.evidence.shortfalls import Shortfall, explain_shortfalls
 from actors.legal.classification import SURE, Classification, classify
-from actors.legal.messages import OpinionGiven
-from actors.legal.output_schemas import IntentDraft, LegalDraft, Reply
+from actors.legal.merger import merge
+from actors.legal.messages import OpinionGiven, Stated
+from actors.legal.output_schemas import Disagreement, IntentDraft, LegalDraft, MergedDraft, Reply
 from actors.legal.workflow import LEGAL, SEATS, State
 from actors.ports import BudgetSpent, Completion, ModelFailed, ModelRequest, PortFailed
 from actors.text.catalogue import say, say_name
 from actors.workflow.outcome import EndReason, Outcome
-from actors.workflow.tables import FanOut, Limits
+from actors.workflow.tables import FanOut, Limits, MemberResult
 from actors.workflow.verify import verify
 from runtime.agent_folder import load_roster
 from runtime.families.legal import FAMILY
@@ -37,8 +38,29 @@ def sure(intent: str, *fields: str) -> Model:
     return Model(IntentDraft=IntentDraft(intent, fields, 0.9), LegalDraft=GOOD)
 
 
-def say_opinion(text: str) -> OpinionGiven:
-    return OpinionGiven(resolution=Resolution("-"), advice=True, unavailable=(), degraded="", statements=(text,))
+def state(*texts: str, source: str = "statute:1") -> OpinionGiven:
+    """An opinion that says these, each borne out by an article with these words in it."""
+    citations = tuple(
+        Citation(n, f"{source}.{n}", f"《劳动合同法》第{n}条", "", f"第{n}条：{text}", 0, 40)
+        for n, text in enumerate(texts, 1)
+    )
+    stated = tuple(Stated(text, n) for n, text in enumerate(texts, 1))
+    resolution = Resolution("\n".join(texts), citations, "resolved")
+    return OpinionGiven(resolution=resolution, advice=True, unavailable=(), degraded="", statements=stated)
+
+
+def quote(*citations: Citation) -> OpinionGiven:
+    """An opinion without a model: articles, quoted."""
+    stated = tuple(Stated(each.quote, each.number) for each in citations)
+    resolution = Resolution("\n".join(each.quote for each in citations), citations)
+    return OpinionGiven(resolution=resolution, advice=True, unavailable=(), degraded="", statements=stated)
+
+
+def merged(*opinions: OpinionGiven | None) -> str:
+    """What rules make of these, of labour law, criminal law and civil law."""
+    roles = ("social_labor_law", "criminal_law", "civil_law")
+    found = merge(tuple(MemberResult(role, each) for role, each in zip(roles, opinions, strict=False)), "zh")
+    return found.resolution.text if found.resolution else found.detail
 
 
 async def end(text: str, **more: Any) -> Outcome:
@@ -206,12 +228,91 @@ async def test_a_question_of_two_fields_is_answered_for_each_side_by_side_and_me
 
     asked = [each.target for each in outcome.handoffs if each.reason == State.CONSULTING]
     assert set(asked) == {"social_labor_law", "criminal_law"}
-    text = text_of(outcome)
-    for field in asked:
-        assert say("legal_on", "zh", field=say(f"field_{field}", "zh")) in text
+    both = say("joined_by", "zh").join(say(f"field_{field}", "zh") for field in ("social_labor_law", "criminal_law"))
+    assert f"{say('legal_on', 'zh', field=both)}\n{STATED} [1]\n\n" in text_of(outcome), (
+        "both say it, and it stands once"
+    )
     assert outcome.resolution is not None
-    assert [each.number for each in outcome.resolution.citations] == [1, 2]
-    assert f"{STATED} [2]" in text
+    assert [each.number for each in outcome.resolution.citations] == [1]
+    assert outcome.status == "resolved"
+
+
+@pytest.mark.req("LG-21")
+async def test_without_a_model_several_fields_are_one_list_of_articles_each_once_below_one_sentence() -> None:
+    other = msgspec.structs.replace(
+        NOTICE, id="statute:2", source="statutes.2", title="《刑法》第二百三十四条", text="故意伤害他人身体的。"
+    )
+    model = Model(IntentDraft=IntentDraft("legal_consultation", ("social_labor_law", "criminal_law"), 0.9))
+
+    text = text_of(await end(TWO_FIELDS, model=model, source=Source(NOTICE, other)))
+
+    assert text.count(NOTICE.title) == text.count(other.title) == 1
+    assert text.count(say("legal_perhaps", "zh")) == text.count(DISCLAIMER) == 1
+    assert say("legal_basis", "zh") not in text
+    assert text.count(say("legal_on", "zh", field="").rstrip("：")) == 1
+
+
+@pytest.mark.req("LG-21")
+def test_articles_stand_below_the_fields_that_cite_them_and_what_is_missing_below_all() -> None:
+    one, two = (Citation(n, f"statutes.{n}", f"《法》第{n}条", "", f"第{n}条的文字。", 0, 9) for n in (1, 2))
+
+    text = merged(quote(one), quote(msgspec.structs.replace(one, number=3), two), None)
+
+    lead, both, crime, silent = (say("legal_perhaps", "zh"), *(
+        say("legal_on", "zh", field=each) for each in ("劳动和社会保障；刑法", "刑法")
+    ), say("legal_silent", "zh", fields="民法"))  # fmt: skip
+    assert text.split("\n\n") == [
+        lead,
+        f"{both}\n[1] 《法》第1条\n第1条的文字。",
+        f"{crime}\n[2] 《法》第2条\n第2条的文字。",
+        silent,
+    ]
+
+
+@pytest.mark.req("LG-21")
+async def test_a_model_makes_one_answer_of_several_and_says_where_they_disagree_and_why() -> None:
+    thirty, sixty = "用人单位应当提前三十日书面通知劳动者。", "用人单位应当提前六十日书面通知劳动者。"
+    opinions = {"criminal_law": state(thirty), "social_labor_law": state(sixty, source="statute:9")}
+    first, second = Claim(thirty, 1, thirty), Claim(sixty, 2, sixty)
+    draft = MergedDraft((second, first), disagreements=(Disagreement(first, second, Claim(sixty, 2, sixty)),))
+    model = sure("legal_consultation", *opinions)
+    model.answers |= {"MergedDraft": draft}
+
+    roles: Any = {name: lambda said=said: Says(said) for name, said in opinions.items()}
+    outcome = await end(TWO_FIELDS, model=model, roles=roles)
+
+    (task,) = [task for name, task in model.asked if name == "MergedDraft"]
+    assert task.material.opinions == (f"criminal_law: {thirty} [1]", f"social_labor_law: {sixty} [2]")
+    assert len(task.material.contrary) == 1, "rules find it, too"
+    text = text_of(outcome)
+    assert text.startswith(f"{sixty} [1]\n{thirty} [2]\n\n{say('legal_disagree', 'zh')}\n- {thirty} [2]; {sixty} [1]")
+    assert text.count(say("legal_basis", "zh")) == 1
+    assert say("legal_on", "zh", field="刑法") not in text, "it reads as one"
+    assert outcome.status == "resolved"
+
+
+@pytest.mark.req("LG-21")
+@pytest.mark.parametrize(
+    "claims",
+    [
+        (),
+        (Claim("六十日。", 1, "提前九十日书面通知"),),
+        (Claim("提前三十日书面通知劳动者。", 1, "提前三十日书面通知劳动者"),),
+    ],
+)
+async def test_an_answer_that_is_not_borne_out_or_leaves_a_field_out_is_none_and_rules_merge(claims: Any) -> None:
+    opinions = {
+        "criminal_law": state("应当提前三十日书面通知劳动者。"),
+        "social_labor_law": state("可以仲裁。", source="s:9"),
+    }
+    model = sure("legal_consultation", *opinions)
+    model.answers |= {"MergedDraft": MergedDraft(claims)}
+
+    roles: Any = {name: lambda said=said: Says(said) for name, said in opinions.items()}
+    text = text_of(await end(TWO_FIELDS, model=model, roles=roles))
+
+    assert say("legal_on", "zh", field=say("field_criminal_law", "zh")) in text
+    assert "可以仲裁。 [2]" in text
 
 
 @pytest.mark.req("LG-20", "LG-22")
@@ -287,35 +388,39 @@ async def test_a_statement_that_cites_an_article_that_is_not_there_is_left_out_w
 
 async def test_where_specialists_say_the_contrary_both_are_shown() -> None:
     opinions = {
-        "criminal_law": OpinionGiven(
-            Resolution("a"), True, (), "", statements=("用人单位应当提前三十日书面通知劳动者。",)
-        ),
-        "social_labor_law": OpinionGiven(
-            Resolution("b"), True, (), "", statements=("用人单位应当提前六十日书面通知劳动者。",)
-        ),
+        "criminal_law": state("用人单位应当提前三十日书面通知劳动者。"),
+        "social_labor_law": state("用人单位应当提前六十日书面通知劳动者。", source="statute:9"),
     }
     outcome = await end(
         TWO_FIELDS, model=sure("legal_consultation", *opinions),
         roles={name: lambda said=said: Says(said) for name, said in opinions.items()},
     )  # fmt: skip
 
-    assert say("legal_disagree", "zh") in text_of(outcome)
-    assert text_of(outcome).count("日书面通知劳动者") == 2
+    apart = text_of(outcome).partition(say("legal_disagree", "zh"))[2]
+    assert "刑法: 用人单位应当提前三十日" in apart
+    assert "劳动和社会保障: 用人单位应当提前六十日" in apart
+    assert say("lost_number", "zh") in apart, "and why"
 
 
 @pytest.mark.req("LG-32")
 async def test_a_specialist_hands_over_with_what_the_next_one_needs() -> None:
     def draft(task: Any) -> LegalDraft:
         if task.agent == "legal_research":
-            return msgspec.convert({"pass_on": {"to": "case_analysis", "reason": "It asks for judgments."}}, LegalDraft)
-        assert "It asks for judgments." in task.material.context
+            return msgspec.convert(
+                {"pass_on": {"to": "contract_review", "reason": "It asks for judgments."}}, LegalDraft
+            )
+        assert "It asks for judgments.\nIt asked: regulation_search." in task.material.context
+        assert NOTICE in task.findings.passages
         return GOOD
 
     model = Model(IntentDraft=IntentDraft("legal_consultation", (), 0.9), LegalDraft=draft)
+    source = Source(NOTICE)
 
-    outcome = await end(DISMISSED, model=model)
+    outcome = await end(DISMISSED, model=model, source=source)
 
-    assert ("legal_research", "case_analysis") in [(each.source, each.target) for each in outcome.handoffs]
+    assert len(source.asked) == 1, "what was asked is not asked again"
+
+    assert ("legal_research", "contract_review") in [(each.source, each.target) for each in outcome.handoffs]
     assert outcome.status == "resolved"
 
 
@@ -362,7 +467,7 @@ async def test_the_specialist_is_told_what_the_question_names() -> None:
     await end("依据《劳动合同法》第四十条，张三的工资怎么算？", model=model, rules=classify)
 
     task = next(task for name, task in model.asked if name == "LegalDraft")
-    assert "《劳动合同法》" in task.material.understood
+    assert "《劳动合同法》" in task.material.key_points
 
 
 def test_the_table_as_it_ships_ends() -> None:
