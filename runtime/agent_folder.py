@@ -23,12 +23,11 @@ SPECIALISTS = 64
 """All are named to each other and to the analysis of every ticket."""
 
 
-def load_roster(settings: Settings, *besides: Path, prompts: Mapping[str, str] = {}) -> Roster:
+def load_roster(settings: Settings, *besides: Path) -> Roster:
     """
     All agents.
 
     :param besides: files of specialists that are not in the user's folder, or not yet.
-    :param prompts: by the agent, what its file says below the keys, in place of that.
     :raises ConfigError: a file of the user's cannot be used; the sentence names file and line.
     """
     tools = list_names(settings)
@@ -40,9 +39,7 @@ def load_roster(settings: Settings, *besides: Path, prompts: Mapping[str, str] =
     for file in (*shipped, *own):
         _check_colleagues(file, Roster(each.spec for each in (*shipped, *own)).of(file.spec.family))
     rules = {file.stem: file.read_text(encoding="utf-8").strip() for file in RULES.glob("*.md")}
-    specs = [each.spec for each in (*shipped, *own)]
-    edited = [msgspec.structs.replace(each, instructions=prompts.get(each.name, each.instructions)) for each in specs]
-    return Roster(_instruct(each, rules, settings.agents) for each in edited)
+    return Roster(_instruct(each.spec, rules, settings.agents) for each in (*shipped, *own))
 
 
 def _check_specialist(file: AgentFile, others: Sequence[AgentFile]) -> None:

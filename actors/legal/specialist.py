@@ -194,9 +194,7 @@ class Specialist(Actor[AnswerQuestion]):
         above = [say("legal_stands_in", asked.language)] if asked.detail else []
         above += [found.why] if found.why else []
         if resolution is not None and above:
-            text = "
-
-".join([*above, resolution.text])
+            text = "\n\n".join([*above, resolution.text])
             resolution = msgspec.structs.replace(resolution, text=text, grade="suggested")
         incomplete = merge_shortfalls(found.hits.incomplete, name_sources(filled.incomplete, asked.language))
         nothing = found.why or say("legal_nothing", asked.language)

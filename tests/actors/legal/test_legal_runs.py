@@ -228,7 +228,7 @@ async def test_a_question_of_two_fields_is_answered_for_each_side_by_side_and_me
 
     asked = [each.target for each in outcome.handoffs if each.reason == State.CONSULTING]
     assert set(asked) == {"social_labor_law", "criminal_law"}
-    both = say("joined_by", "zh").join(say(f"field_{field}", "zh") for field in ("social_labor_law", "criminal_law"))
+    both = say("joined_by", "zh").join(say(f"field_{field}", "zh") for field in ("criminal_law", "social_labor_law"))
     assert f"{say('legal_on', 'zh', field=both)}\n{STATED} [1]\n\n" in text_of(outcome), (
         "both say it, and it stands once"
     )
@@ -259,7 +259,7 @@ def test_articles_stand_below_the_fields_that_cite_them_and_what_is_missing_belo
     text = merged(quote(one), quote(msgspec.structs.replace(one, number=3), two), None)
 
     lead, both, crime, silent = (say("legal_perhaps", "zh"), *(
-        say("legal_on", "zh", field=each) for each in ("劳动和社会保障；刑法", "刑法")
+        say("legal_on", "zh", field=each) for each in ("劳动与社会保障法；刑法", "刑法")
     ), say("legal_silent", "zh", fields="民法"))  # fmt: skip
     assert text.split("\n\n") == [
         lead,
@@ -398,7 +398,7 @@ async def test_where_specialists_say_the_contrary_both_are_shown() -> None:
 
     apart = text_of(outcome).partition(say("legal_disagree", "zh"))[2]
     assert "刑法: 用人单位应当提前三十日" in apart
-    assert "劳动和社会保障: 用人单位应当提前六十日" in apart
+    assert "劳动与社会保障法: 用人单位应当提前六十日" in apart
     assert say("lost_number", "zh") in apart, "and why"
 
 
