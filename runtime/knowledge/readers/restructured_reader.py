@@ -16,10 +16,6 @@ from runtime.knowledge.readers.document_layout import BULLET, Layout
 from runtime.knowledge.readers.parsed_document import Document
 from runtime.knowledge.readers.plain_text_reader import read_plain
 
-SIGNS = 2
-"""So many directives, roles or labels make a text file reStructuredText."""
-_SIGNS = re.compile(r"^[ \t]*\.\. (?:_[\w -]+:|[\w:-]+::)|(?<!\w):[a-z][\w:]{0,60}:`[^`\n]+`", re.MULTILINE)
-_LOOKED_AT = 30_000
 _NAMED = re.compile(r"(?:\.\.|\|) +([\w.+:-]{1,80}?) ?::")
 _OPTION = re.compile(r":[\w-]+:(?:\s|$)")
 NEVER = 5
@@ -59,11 +55,6 @@ _CHANGES = {
 }
 
 
-def is_restructured(text: str) -> bool:
-    """Whether a text file is written in reStructuredText."""
-    return len(_SIGNS.findall(text[:_LOOKED_AT])) >= SIGNS
-
-
 def read_restructured(text: str) -> Document:
     """Read a reStructuredText file by its structure. What docutils cannot parse is read as plain text."""
     try:
@@ -96,9 +87,9 @@ def _settings() -> Any:
 
 def _make_inliner() -> states.Inliner:
     """
-    What reads the inside of a paragraph: whatever a role is called it says how words look, and bare addresses are words.
+    What reads the inside of a paragraph: whatever a role is called, it says how words look, and addresses are words.
 
-    One of a class below docutils' own would lack the patterns that it takes from its class.
+    Methods of a class below docutils' own would not do: it takes its patterns from the very class that it is of.
     """
     inliner = states.Inliner()
 
@@ -107,9 +98,10 @@ def _make_inliner() -> states.Inliner:
             return [nodes.Text(unescape(text))], []
         return states.Inliner.parse(inliner, text, *more)
 
-    inliner.parse = parse  # type: ignore[method-assign]
-    inliner.interpreted = _read_role  # type: ignore[method-assign]
-    inliner.implicit_inline = lambda text, _: [nodes.Text(text)] if text else []  # type: ignore[method-assign]
+    def read_words(text: str, _: int) -> list[nodes.Node]:
+        return [nodes.Text(text)] if text else []
+
+    vars(inliner).update(parse=parse, interpreted=_read_role, implicit_inline=read_words)
     return inliner
 
 
@@ -144,8 +136,8 @@ class _Directive(Directive):
             return self._nest([*said, "", *content])
         found = self._nest(content)
         if name == "list-table":
-            rows = [row for each in found for row in each.children]
-            return [_row([cell.children for cell in row.children[0].children]) for row in rows if row.children]
+            items = [item for each in found for item in each.children if item.children]
+            return [_row([cell.children for cell in item.children[0].children]) for item in items]
         if name in _WITHOUT_NAME or not said:
             return found
         terms = [nodes.term("", "", *self._inline(each)) for each in said]
@@ -205,8 +197,6 @@ class _Reader:
                 self._entry([self._words(each) for each in terms], node.children[-1], level)
             case nodes.option_list_item():
                 self._entry([", ".join(each.astext() for each in node.children[0].children)], node.children[1], level)
-            case nodes.field_list() if not self._begun and isinstance(node.parent, nodes.document | nodes.section):
-                pass
             case nodes.field() | nodes.footnote() | nodes.citation():
                 self._labelled(node, level)
             case nodes.row():
@@ -243,6 +233,8 @@ class _Reader:
         """A field or a footnote: its name, which stands first, belongs to its first paragraph."""
         name, *rest = node.children
         if isinstance(node, nodes.field):
+            if not self._begun and isinstance(node.parent.parent, nodes.document | nodes.section):
+                return
             self._mark, self._label = BULLET, f"{self._words(name)}: "
         elif isinstance(name, nodes.label):
             self._label = f"[{name.astext()}] "

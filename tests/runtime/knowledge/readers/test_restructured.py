@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from runtime.knowledge.readers.reader import read
-from runtime.knowledge.readers.restructured_reader import is_restructured, read_restructured
+from runtime.knowledge.readers.reader import is_restructured, read
+from runtime.knowledge.readers.restructured_reader import read_restructured
 from tests.runtime.knowledge.readers.kit import check_offsets, said, units
 
 DEEP = 120
