@@ -50,7 +50,7 @@ class ModuleError(ConfigError):
 def use_files(files: Sequence[str]) -> None:
     """Say which files `[plugins] modules` names, for this process and those that it starts from now on."""
     global _files
-    _files = tuple(files)
+    _files = tuple(str(Path(file).absolute()) for file in files)
 
 
 def files_in_use() -> tuple[str, ...]:
@@ -96,10 +96,11 @@ def _load_point(point: "EntryPoint", kind: type[P]) -> P:
     return found
 
 
-def load_module(file: Path) -> ModuleType:
+def load_module(file: Path, setting: str = "[plugins] modules") -> ModuleType:
     """
     The module of a file, carried out once as long as it stays as it is.
 
+    :param setting: which names the file, as a message says it.
     :raises ConfigError: it cannot be loaded.
     """
     try:
@@ -108,7 +109,7 @@ def load_module(file: Path) -> ModuleType:
             _loaded[key] = _carry_out(file)
     except OSError as error:
         why = f" ({error.strerror})" if error.strerror else ""
-        raise ConfigError(f"{file}, which the configuration names, cannot be read{why}. Check the name.") from None
+        raise ConfigError(f"The module that {setting} names, {file}, cannot be read{why}. Check the name.") from None
     return _loaded[key]
 
 

@@ -10,6 +10,7 @@ from runtime.plugins import ModuleError, load_module
 from runtime.tools.function_tool import InvalidTool, make_arguments, make_result, make_tool
 from runtime.tools.tool import Tool, ToolResult
 
+SETTING = "[agents] tools"
 NO_TOOLS = "it has no `TOOLS`. Name there the functions that are tools, such as `TOOLS = [look_up]`."
 
 
@@ -21,7 +22,7 @@ def load_own(path: str, taken: Collection[str]) -> dict[str, Tool]:
     :raises ConfigError: the file cannot be loaded, or something in it is no tool.
     """
     file = Path(path)
-    found = getattr(load_module(file), "TOOLS", None)
+    found = getattr(load_module(file, SETTING), "TOOLS", None)
     if not isinstance(found, Iterable) or isinstance(found, str):
         raise ModuleError(file, 1, NO_TOOLS)
     tools: dict[str, Tool] = {}
@@ -40,6 +41,6 @@ def load_own(path: str, taken: Collection[str]) -> dict[str, Tool]:
 
 def call_function(file: str, name: str, arguments: dict[str, Any]) -> ToolResult:
     """In a worker process: call a function of a file."""
-    function = getattr(load_module(Path(file)), name)
+    function = getattr(load_module(Path(file), SETTING), name)
     given = msgspec.convert(arguments, make_arguments(function))
     return make_result(function(**msgspec.structs.asdict(given)))

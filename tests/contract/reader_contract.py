@@ -1,5 +1,7 @@
 """
-What every reader keeps, ours and anybody else's. From a checkout: `check_reader(READER, Path("sample.adoc").read_bytes())`.
+What every reader keeps, ours and anybody else's.
+
+From a checkout: `check_reader(READER, Path("sample.adoc").read_bytes())`.
 """
 
 import random

@@ -65,8 +65,9 @@ def test_a_module_that_cannot_be_used_is_told_in_a_sentence_and_the_others_are_u
 
     assert sentence in found.broken[0]
     assert (
-        found.broken[1] == f"{tmp_path / 'gone.py'}, which the configuration names, cannot be read (No such file or "
-        "directory). Check the name."
+        found.broken[1]
+        == f"The module that [plugins] modules names, {tmp_path / 'gone.py'}, cannot be read (No such file "
+        "or directory). Check the name."
     )
     assert [(where, each.format) for where, each in found.plugins] == [
         (str(tmp_path / "good.py"), "Questions and answers")

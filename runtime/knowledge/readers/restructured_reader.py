@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, ClassVar
 
@@ -16,12 +17,12 @@ from runtime.knowledge.readers.document_layout import BULLET, Layout
 from runtime.knowledge.readers.parsed_document import Document
 from runtime.knowledge.readers.plain_text_reader import read_plain
 
-_NAMED = re.compile(r"(?:\.\.|\|) +([\w.+:-]{1,80}?) ?::")
+_NAMED = re.compile(r"(?:\.\.|\|)[ \t]+([\w.+:-]{1,80}?) ?::")
 _OPTION = re.compile(r":[\w-]+:(?:\s|$)")
 NEVER = 5
 """Above what docutils calls severe: it reports nothing, and ends at nothing."""
 LEVELS = 9
-PARAGRAPH_CHARACTERS = 10_000
+PARAGRAPH_CHARACTERS = 4_000
 """A longer one is read as it stands: looking for the ends of its markup takes docutils time by the square."""
 SUBSTITUTED = 3
 """What stands for something that stands for something goes on no further."""
@@ -68,6 +69,7 @@ def read_restructured(text: str) -> Document:
 
 def _parse(text: str) -> nodes.document:
     """The tree of a text. Each directive that it names is ours, so none reads a file or makes anything of raw text."""
+    vars(directives)["_directives"].clear()  # what other files named is not kept for ever
     for name in {match.group(1).lower() for match in _NAMED.finditer(text)} - _OWN:
         directives.register_directive(name, _Directive)
     tree = new_document("", _settings())
@@ -165,7 +167,7 @@ class _Directive(Directive):
         return found
 
 
-def _row(cells: list[list[nodes.Node]]) -> nodes.Node:
+def _row(cells: Iterable[Sequence[nodes.Node]]) -> nodes.Node:
     return nodes.row("", *(nodes.entry("", *cell) for cell in cells))
 
 
