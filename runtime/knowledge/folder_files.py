@@ -69,7 +69,9 @@ class FolderScan:
             below, depth = todo.pop()
             try:
                 with opened_folder(root, below) as folder:
-                    found = sorted((each.name, _kind(each, root / below, root, depth, readable)) for each in os.scandir(folder))
+                    found = sorted(
+                        (each.name, _kind(each, root / below, root, depth, readable)) for each in os.scandir(folder)
+                    )
             except OSError as error:
                 self.skipped.append((below, f"cannot be opened: {error.strerror}"))
                 self.unopened.append(below)
@@ -182,7 +184,7 @@ def _walk(root: Path, folders: Sequence[str]) -> int:
 
 
 def find_page(root: Path, path: str, most: int) -> tuple[str, bytes] | None:
-    """The page of the same name in the same folder, as path and bytes; None for what is no text, or has none."""
+    """The page of the same name in the same folder, as path and bytes; None for a page, or what has none."""
     place = PurePosixPath(path)
     if place.suffix.lower() in HTML | PACKED:
         return None

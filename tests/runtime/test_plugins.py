@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.knowledge.index.indexing import index
+from runtime.knowledge.indexing import index
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.knowledge.readers.reader import GROUP, Reader, list_readers
 from runtime.plugins import find_plugins, use_files
