@@ -70,6 +70,10 @@ def _carry_out(name: str, rest: Sequence[str], config: str | None) -> int:
         settings = load(arguments.config)
     except ConfigError as error:
         return refuse(str(error))
+    if settings.plugins.modules:
+        from runtime.plugins import use_files
+
+        use_files(settings.plugins.modules)
 
     def run() -> int:
         import asyncio

@@ -28,6 +28,7 @@ from runtime.intake.write_back import add_write_back
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.llm.model_choice import Models, chosen
 from runtime.memory.ticket_memory import GivenAnswer, TicketMemory
+from runtime.plugins import use_files
 from runtime.processes.pool import Workers
 from runtime.program import command
 from runtime.replay.recorder import Recorders
@@ -110,6 +111,7 @@ class Node:
         """
         check(settings)
         runtime.logs.to_logging(settings)
+        use_files(settings.plugins.modules)
         try:
             node = cls(settings)
         except OSError as error:

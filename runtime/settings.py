@@ -119,6 +119,11 @@ class KnowledgeSettings(Section, frozen=True):
     """How long one indexing waits for another to end."""
 
 
+class PluginsSettings(Section, frozen=True):
+    modules: tuple[Folder, ...] = ()
+    """Python files with what the user adds: readers."""
+
+
 class EmbeddingsSettings(Section, frozen=True):
     provider: Literal["auto", "builtin", "server", "multilingual", "none"] = "auto"
     """`auto`: the built-in model where it is installed, else none."""
@@ -273,6 +278,7 @@ class Settings(Section, frozen=True):
     helpdesks: HelpdesksSettings = HelpdesksSettings()
     model: ModelSettings = ModelSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
+    plugins: PluginsSettings = PluginsSettings()
     embeddings: EmbeddingsSettings = EmbeddingsSettings()
     memory: MemorySettings = MemorySettings()
     research: ResearchSettings = ResearchSettings()

@@ -231,7 +231,7 @@ def _read_documents(text: str) -> object:
     from runtime.knowledge.readers.reader import read
 
     found = list[object]()
-    for name in ("a.md", "a.rst", "a.adoc", "a.txt", "a.html"):
+    for name in ("a.md", "a.rst", "a.txt", "a.html"):
         with contextlib.suppress(Unreadable):
             found.append(read(name, text.encode("utf-8", "replace")))
     return found

@@ -17,10 +17,12 @@ from runtime.families import FAMILIES
 from runtime.families.limits import configure_all
 from runtime.knowledge import FILE as INDEX
 from runtime.knowledge.index_check import look_at_index
+from runtime.knowledge.readers.reader import GROUP, Reader
 from runtime.kubernetes import service_variables
 from runtime.llm.model_choice import chosen
 from runtime.llm.server_check import OPENAI, look_at_server
 from runtime.logs import FILE
+from runtime.plugins import find_plugins
 from runtime.program import shipped_file
 from runtime.search.source_registry import load_sources
 from runtime.settings import ModelSettings, Settings
@@ -50,6 +52,7 @@ def checks(settings: Settings, file: Path | None, *, reach: bool) -> list[Check]
         database(folder / DATABASE),
         memory(folder / DATABASE),
         Check("Knowledge", *look_at_index(folder / INDEX, settings.embeddings)),
+        plugins(),
         Check("Meaning", *look_at_embeddings(settings, reach=reach)),
         model(settings.model),
         model_server(settings.model, reach=reach),
@@ -139,6 +142,16 @@ def memory(file: Path) -> Check:
     counts = dict(rows)
     said = ", ".join(f"{counts.get(state, 0):,} {state}" for state in ("confirmed", "unconfirmed", "rejected"))
     return Check("Memory", "ok", f"{pluralize(sum(counts.values()), 'resolution')}: {said}")
+
+
+def plugins() -> Check:
+    """What others added, and whether it can be used."""
+    found, broken = find_plugins(Reader, GROUP)
+    said = "; ".join(f"{each.format} is read by {where}" for where, each in found) or "none"
+    if broken:
+        remedy = "Mend it, or take it out of [plugins] modules, or uninstall its package."
+        return Check("Plugins", "warning", "; ".join([*broken, *([said] if found else [])]), remedy)
+    return Check("Plugins", "ok", said)
 
 
 def model(settings: ModelSettings) -> Check:

@@ -6,7 +6,7 @@ from runtime.program import command
 
 FILE, LAWS_FILE, CASES_FILE = "knowledge.db", "statutes.db", "cases.db"
 """The indexes of a storage folder."""
-KINDS = "Markdown, text, HTML, PDF, Word, AsciiDoc or reStructuredText"
+KINDS = "Markdown, text, HTML, PDF, Word or reStructuredText"
 NO_INDEX = "No documents are indexed yet"
 """What a worker process says. It does not know what its user started, so the remedy is added outside of it."""
 

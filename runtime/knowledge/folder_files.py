@@ -15,11 +15,13 @@ from html import unescape
 from pathlib import Path, PurePosixPath
 
 from runtime.knowledge.readers.parsed_document import Unreadable
-from runtime.knowledge.readers.reader import ASCIIDOC, HTML, MARKDOWN, PLAIN, RESTRUCTURED, SUFFIXES, decode
+from runtime.knowledge.readers.reader import HTML, PACKED, decode, suffixes
 from runtime.user_text import encodable
 
 FILES_LIMIT = 200_000
 DEPTH_LIMIT = 40
+WITHOUT_READER = frozenset((".adoc", ".asciidoc"))
+"""Documents that are read once somebody adds a reader for them."""
 IGNORED_FOLDERS = frozenset(("_sources", "_static", "_images", "__pycache__", "node_modules"))
 """What Sphinx puts beside its pages (their sources once more), and what programs leave behind."""
 LEADS_OUT = "a link that leads out of the folder"
@@ -34,7 +36,6 @@ TWIN = "the same words as "
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 """Without blocking: what was swapped for a pipe has nobody at its other end."""
-_SOURCES = PLAIN | MARKDOWN | ASCIIDOC | RESTRUCTURED
 _TAG = re.compile(r"<[^<>]*>")
 _WORD = re.compile(r"\w{3,}")
 
@@ -63,12 +64,14 @@ class FolderScan:
         self.skipped: list[tuple[str, str]] = []
         self.ignored: dict[str, list[str]] = {}
         self.unopened: list[str] = []
-        todo = [("", 0)]
+        readable, todo = suffixes(), [("", 0)]
         while todo and len(self.files) <= FILES_LIMIT:
             below, depth = todo.pop()
             try:
                 with opened_folder(root, below) as folder:
-                    found = sorted((each.name, _kind(each, root / below, root, depth)) for each in os.scandir(folder))
+                    found = sorted(
+                        (each.name, _kind(each, root / below, root, depth, readable)) for each in os.scandir(folder)
+                    )
             except OSError as error:
                 self.skipped.append((below, f"cannot be opened: {error.strerror}"))
                 self.unopened.append(below)
@@ -88,11 +91,12 @@ class FolderScan:
             self.skipped.append((path, kind))
         else:
             called = Path(name).suffix.lower()[:20] or "without a suffix"
+            called += ", not read (see docs/readers.md)" if called in WITHOUT_READER else ""
             called = "hidden" if name.startswith(".") else f"in {name}" if name in IGNORED_FOLDERS else called
             self.ignored.setdefault(called, []).append(path)
 
 
-def _kind(entry: "os.DirEntry[str]", folder: Path, root: Path, depth: int) -> str:
+def _kind(entry: "os.DirEntry[str]", folder: Path, root: Path, depth: int, readable: frozenset[str]) -> str:
     """`folder`, `file`, the reason for skipping it, or nothing for what is none of ours."""
     if entry.name.startswith("."):
         return ""
@@ -103,7 +107,7 @@ def _kind(entry: "os.DirEntry[str]", folder: Path, root: Path, depth: int) -> st
             if entry.is_symlink():
                 return "a link to a folder"
             return "folder" if depth < DEPTH_LIMIT else f"more than {DEPTH_LIMIT} folders deep"
-        if Path(entry.name).suffix.lower() not in SUFFIXES:
+        if Path(entry.name).suffix.lower() not in readable:
             return ""
         if entry.is_symlink() and not (folder / entry.name).resolve(strict=True).is_relative_to(root):
             return LEADS_OUT
@@ -180,9 +184,9 @@ def _walk(root: Path, folders: Sequence[str]) -> int:
 
 
 def find_page(root: Path, path: str, most: int) -> tuple[str, bytes] | None:
-    """The page of the same name in the same folder, as path and bytes; None for what is no text, or has none."""
+    """The page of the same name in the same folder, as path and bytes; None for a page, or what has none."""
     place = PurePosixPath(path)
-    if place.suffix.lower() not in _SOURCES:
+    if place.suffix.lower() in HTML | PACKED:
         return None
     for suffix in sorted(HTML):
         try:

@@ -27,7 +27,7 @@ from runtime.storage.private import make_database, make_storage
 
 T = TypeVar("T")
 
-VERSION = 12
+VERSION = 13
 """Of the schema and of the readers: an index of another version is made anew, from the folders that it names."""
 LAPSED = "The index was made by another version of Terminus and is not made anew yet"
 """What a worker process says. Who asks it has the index made anew, or waits for whoever does."""

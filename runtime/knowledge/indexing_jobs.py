@@ -23,7 +23,7 @@ from runtime.knowledge.folder_files import (
 from runtime.knowledge.index import FolderRecord, Ignored, Index, find_lapsed, is_lapsed, make_index
 from runtime.knowledge.law_reader import STATUTES
 from runtime.knowledge.readers.parsed_document import NotInstalled, Unreadable
-from runtime.knowledge.readers.reader import SUFFIXES, read
+from runtime.knowledge.readers.reader import read, suffixes
 from runtime.knowledge.side_index import SideIndexFailed
 from runtime.processes.atomic_files import write_bytes
 from runtime.storage.private import make_storage
@@ -171,7 +171,7 @@ def renew_side_indexes(database: str) -> bool:
 
 def store_upload(folder: str, name: str, body: bytes) -> str:
     """Keep a document in the folder of uploads; returns why not, in a sentence, or nothing."""
-    if PurePath(name).suffix.lower() not in SUFFIXES:
+    if PurePath(name).suffix.lower() not in suffixes():
         return f"Documents are {KINDS}. Give the name the suffix of one, such as .md."
     make_storage(Path(folder))
     write_bytes(Path(folder) / name, body)

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from runtime.plugins import files_in_use
 from runtime.processes.worker_process import HEADER
 
 R = TypeVar("R")
@@ -60,11 +61,12 @@ class _Process:
         """:param modules: loaded before the first call comes."""
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
+        plugins = msgspec.json.encode(files_in_use()).decode()
         path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
         try:
             with theirs:
                 self._popen = subprocess.Popen(  # noqa: S603 - our own module, by our own interpreter
-                    [sys.executable, "-m", "runtime.processes.worker_process", str(theirs.fileno()), *modules],
+                    [sys.executable, "-m", "runtime.processes.worker_process", str(theirs.fileno()), plugins, *modules],
                     pass_fds=(theirs.fileno(),),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,

@@ -18,14 +18,19 @@ HEADER = struct.Struct("!I")
 Job = tuple[str, list[Any]]
 
 
-def main(descriptor: int, modules: Sequence[str] = ()) -> None:
+def main(descriptor: int, plugins: Sequence[str], modules: Sequence[str] = ()) -> None:
     """
     Serve jobs from an inherited socket until it closes.
 
+    :param plugins: the files that `[plugins] modules` names.
     :param modules: loaded at once, as the first jobs will need them.
     """
     sys.stdout = sys.stderr  # what a library prints must not be taken for an answer
     sys.modules["rich"] = None  # type: ignore[assignment]  # structlog would load it, for traces that nobody prints
+    if plugins:
+        from runtime.plugins import use_files
+
+        use_files(plugins)
     line = socket.socket(fileno=descriptor)
     jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(line, jobs), daemon=True).start()
@@ -84,4 +89,4 @@ def _function(name: str) -> Callable[..., Any]:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2:])
+    main(int(sys.argv[1]), msgspec.json.decode(sys.argv[2], type=list[str]), sys.argv[3:])

@@ -52,6 +52,8 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
     from runtime.embeddings.provider_check import name_missing_model
+    from runtime.knowledge.readers.reader import GROUP, Reader
+    from runtime.plugins import find_plugins
 
     if arguments.cases is not None or arguments.statutes is not None:
         from runtime.cli.side_sources import index_source, remove_source
@@ -69,6 +71,8 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
         return _list(settings, json=arguments.json)
     if arguments.remove:
         return _remove(arguments.folders, settings, json=arguments.json)
+    for sentence in find_plugins(Reader, GROUP).broken:
+        write([Line(sentence, "poor")], sys.stderr)
     folders = _folders(arguments.folders or list(settings.knowledge.folders), settings)
     if missing := name_missing_model(settings.embeddings):
         write([Line(missing, "poor")], sys.stderr)

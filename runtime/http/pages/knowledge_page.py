@@ -23,7 +23,7 @@ from runtime.http.file_form import read_file_form
 from runtime.http.pages.page_routes import Form, form_action, go_to, page, read_field, refuse_strange_form, render
 from runtime.http.schemas import FoundPassages, KnowledgeState
 from runtime.knowledge.index import IndexedDocument
-from runtime.knowledge.readers.reader import SUFFIXES
+from runtime.knowledge.readers.reader import suffixes
 
 PATH = "/ui/knowledge"
 MOST_SHOWN = 8
@@ -62,7 +62,7 @@ async def _show(
         request, "knowledge.html", status, question=question, found=found, failed=failed, state=state, refused=refused,
         unread=_find_unread(knowledge.folders, state), configured=bool(knowledge.folders),
         takes_uploads=bool(knowledge.uploads), uploads=await _list_uploads(request, state),
-        megabytes=knowledge.file_megabytes, suffixes=",".join(sorted(SUFFIXES)),
+        megabytes=knowledge.file_megabytes, suffixes=",".join(sorted(suffixes())),
     )  # fmt: skip
 
 

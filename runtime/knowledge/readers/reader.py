@@ -1,23 +1,24 @@
 """From a file to a document: which reader, which encoding, and what is no text at all."""
 
 import re
+from collections.abc import Callable
 from pathlib import PurePath
 
-from runtime.knowledge.readers.asciidoc_reader import is_asciidoc, read_asciidoc
-from runtime.knowledge.readers.markdown_reader import read_markdown, without_hidden
 from runtime.knowledge.readers.parsed_document import Document, Unreadable
-from runtime.knowledge.readers.plain_text_reader import read_plain
-from runtime.knowledge.readers.restructured_reader import is_restructured, read_restructured
+from runtime.plugins import Plugin, find_plugins
 
+GROUP = "terminus.readers"
+"""Of entry points, at which packages offer a `Reader`."""
+HTML = frozenset((".html", ".htm", ".xhtml"))
 MARKDOWN = frozenset((".md", ".markdown", ".mdx"))
 PLAIN = frozenset((".txt", ".text"))
-ASCIIDOC = frozenset((".adoc", ".asciidoc"))
-RESTRUCTURED = frozenset((".rst", ".rest"))
-HTML = frozenset((".html", ".htm", ".xhtml"))
-WORD = frozenset((".docx",))
-PDF = frozenset((".pdf",))
-SUFFIXES = MARKDOWN | PLAIN | ASCIIDOC | RESTRUCTURED | HTML | WORD | PDF
+PACKED = frozenset((".docx", ".pdf"))
+"""Formats that are no text themselves."""
+SIGNS = 2
+"""So many directives, roles or labels make a text file reStructuredText."""
 
+_SIGNS = re.compile(r"^[ \t]*\.\. (?:_[\w -]+:|[\w:-]+::)|(?<!\w):[a-z][\w:]{0,60}:`[^`\n]+`", re.MULTILINE)
+_LOOKED_AT = 30_000
 _CONTROL = re.compile(r"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _CONTROL_SHARE = 0.02
 _DECLARED = re.compile(rb"(?:charset|encoding)\s{0,9}=\s{0,9}[\"']?\s{0,9}([\w.:-]{2,40})", re.IGNORECASE)
@@ -27,49 +28,105 @@ _FOREIGN = re.compile(r"[^\x00-\x7f]")
 _LEGACY_SHARE = 0.9
 
 
+class Reader(Plugin, frozen=True):
+    """What reads files of a format."""
+
+    format: str
+    """Its name, as `doctor` says it."""
+    suffixes: tuple[str, ...]
+    """Of its files, in lower case, such as `.adoc`."""
+    read: Callable[[bytes], Document]
+    """Raises `Unreadable` with the reason, and nothing else. One of text begins with `decode`."""
+    recognizes: Callable[[str], bool] | None = None
+    """Whether the text of a file with the suffix `.txt` is of this format, too; None: none is."""
+
+    def __post_init__(self) -> None:
+        if not all(re.fullmatch(r"\.[^.A-Z/]+", each) for each in self.suffixes):
+            raise ValueError('`suffixes` must be texts in lower case with a dot in front, such as (".adoc",)')
+
+
+def _read_markdown(data: bytes) -> Document:
+    from runtime.knowledge.readers.markdown_reader import read_markdown, without_hidden
+
+    return read_markdown(without_hidden(decode(data)))
+
+
+def _read_plain(data: bytes) -> Document:
+    from runtime.knowledge.readers.plain_text_reader import read_plain
+
+    return read_plain(decode(data))
+
+
+def _read_html(data: bytes) -> Document:
+    from runtime.knowledge.readers.html_reader import read_html  # lxml costs 60 ms to load, and not all is HTML
+
+    return read_html(decode(data, html=True))
+
+
+def _read_restructured(data: bytes) -> Document:
+    from runtime.knowledge.readers.restructured_reader import read_restructured
+
+    return read_restructured(decode(data))
+
+
+def _read_word(data: bytes) -> Document:
+    from runtime.knowledge.readers.word_reader import read_word
+
+    return read_word(data)
+
+
+def _read_pdf(data: bytes) -> Document:
+    from runtime.knowledge.readers.pdf_reader import read_pdf
+
+    return read_pdf(data)
+
+
+def is_restructured(text: str) -> bool:
+    """Whether a text file is written in reStructuredText."""
+    return len(_SIGNS.findall(text[:_LOOKED_AT])) >= SIGNS
+
+
+READERS = (
+    Reader("plain text", tuple(PLAIN), _read_plain),
+    Reader("Markdown", tuple(MARKDOWN), _read_markdown),
+    Reader("HTML", tuple(HTML), _read_html),
+    Reader("reStructuredText", (".rst", ".rest"), _read_restructured, is_restructured),
+    Reader("Word", (".docx",), _read_word),
+    Reader("PDF", (".pdf",), _read_pdf),
+)
+"""Those that ship. One that is added goes before them, also for a format of theirs."""
+
+
+def list_readers() -> tuple[Reader, ...]:
+    """Every reader; of two for a suffix the first is asked."""
+    return (*(reader for _, reader in find_plugins(Reader, GROUP).plugins), *READERS)
+
+
+def suffixes() -> frozenset[str]:
+    """Of all files that can be read."""
+    return frozenset(suffix for reader in list_readers() for suffix in reader.suffixes)
+
+
 def read(name: str, data: bytes) -> Document:
     """
     Read a file's bytes by the reader for its name.
 
     :raises Unreadable: with the reason.
     """
+    if not data.strip():
+        raise Unreadable("empty")
     suffix = PurePath(name).suffix.lower()
-    document = _read_packed(suffix, data) if suffix in WORD | PDF else _read_text(suffix, data)
+    readers = list_readers()
+    reader = next(each for each in readers if suffix in each.suffixes)
+    if suffix in PLAIN:
+        text = decode(data)
+        reader = next((each for each in readers if each.recognizes and each.recognizes(text)), reader)
+    document = reader.read(data)
     if not document.title:
         document.title = PurePath(name).stem.replace("-", " ").replace("_", " ")
     if not document.sections:
         raise Unreadable("no text in it")
     return document
-
-
-def _read_packed(suffix: str, data: bytes) -> Document:
-    """Formats that are no text themselves. What reads them is only loaded where they are."""
-    if suffix in PDF:
-        from runtime.knowledge.readers.pdf_reader import read_pdf
-
-        return read_pdf(data)
-    from runtime.knowledge.readers.word_reader import read_word
-
-    return read_word(data)
-
-
-def _read_text(suffix: str, data: bytes) -> Document:
-    text = decode(data, html=suffix in HTML)
-    if not text.strip():
-        raise Unreadable("empty")
-    if suffix in HTML:
-        from runtime.knowledge.readers.html_reader import (
-            read_html,  # lxml costs 60 ms to load, and not every index holds HTML
-        )
-
-        return read_html(text)
-    if suffix in MARKDOWN:
-        return read_markdown(without_hidden(text))
-    if suffix in ASCIIDOC or (suffix in PLAIN and is_asciidoc(text)):
-        return read_asciidoc(text)
-    if suffix in RESTRUCTURED or (suffix in PLAIN and is_restructured(text)):
-        return read_restructured(text)
-    return read_plain(text)
 
 
 def decode(data: bytes, *, html: bool = False) -> str:

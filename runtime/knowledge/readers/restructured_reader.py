@@ -1,377 +1,273 @@
-"""reStructuredText read block by block: sections, lists, tables and what directives hold, as Sphinx would show it."""
+"""reStructuredText, parsed by docutils: sections, lists, tables and what directives hold, as Sphinx would show it."""
 
 import csv
 import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.frontend import get_default_settings
+from docutils.parsers.rst import Directive, Parser, directives, states
+from docutils.statemachine import StringList
+from docutils.utils import new_document, unescape
 
 from actors.text.stop_words import word_set
 from runtime.knowledge.readers.document_layout import BULLET, Layout
 from runtime.knowledge.readers.parsed_document import Document
+from runtime.knowledge.readers.plain_text_reader import read_plain
 
-DEPTH_LIMIT = 40
-"""What is nested deeper is read as one paragraph."""
-SIGNS = 2
-"""So many directives, roles or labels make a text file reStructuredText."""
-
-_SIGNS = re.compile(r"^[ \t]*\.\. (?:_[\w -]+:|[\w:-]+::)|(?<!\w):[a-z][\w:]{0,60}:`[^`\n]+`", re.MULTILINE)
-_LOOKED_AT = 30_000
-_ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*$")
-_TARGET = re.compile(r"\.\. _(`[^`]+`|(?:\\.|[^:\\])+|__):(?:\s+(\S.*))?$")
-_TARGETS = re.compile(r"^[ \t]*\.\. _(`[^`\n]+`|[^:\n]+):", re.MULTILINE)
-_REPLACED = re.compile(r"^[ \t]*\.\. \|([^|\n]+)\| replace::[ \t]*(.*)$", re.MULTILINE)
-_DIRECTIVE = re.compile(r"\.\. (?:\|[^|]+\| )?([\w:+.-]+?)::(?:[ \t]+(.*))?$")
-_NOTE = re.compile(r"\.\. (\[[^\]]+\])[ \t]+(.*)$")
-_OPTION_LINE = re.compile(r":[\w-]+:(?:\s|$)")
-_FIELD = re.compile(r":([^:\n`][^:\n]{0,100}):(?:[ \t]+(.*))?$")
-_ITEM = re.compile(r"([-*+•‣⁃]|\(?(?:\d{1,4}|#|[a-zA-Z]|[ivx]{2,5})[.)])([ \t]+|$)")
-_OPTION = re.compile(r"((?:--?|/)[A-Za-z0-9?][^\n]{0,80}?)(?:  +(\S.*))?$")
-_SIMPLE = re.compile(r"=+(?: +=+)+$")
+_NAMED = re.compile(r"(?:\.\.|\|)[ \t]+([\w.+:-]{1,80}?) ?::")
+_OPTION = re.compile(r":[\w-]+:(?:\s|$)")
+NEVER = 5
+"""Above what docutils calls severe: it reports nothing, and ends at nothing."""
+LEVELS = 9
+PARAGRAPH_CHARACTERS = 4_000
+"""A longer one is read as it stands: looking for the ends of its markup takes docutils time by the square."""
+SUBSTITUTED = 3
+"""What stands for something that stands for something goes on no further."""
 
 _CODE = word_set("code code-block sourcecode parsed-literal highlight-block prompt console doctest testcode ipython")
+_OWN = word_set("replace unicode")
+"""What a word stands for is found by docutils itself."""
 _DROPPED = word_set(
     """
     toctree contents image include literalinclude raw index meta highlight default-domain default-role module
     py:module currentmodule py:currentmodule math graphviz digraph graph inheritance-diagram mermaid uml plantuml
-    testsetup testcleanup sectionauthor codeauthor tabularcolumns role target-notes sectnum header footer title date
-    automodule autoclass autofunction automethod autodata autoexception autosummary bibliography
+    testsetup testcleanup sectionauthor codeauthor moduleauthor tabularcolumns role target-notes sectnum header footer
+    title date program automodule autoclass autofunction automethod autodata autoexception autosummary bibliography
+    rst-class
     """
 )
-_ADMONITIONS = word_set("attention caution danger error hint important note tip warning seealso todo")
+_SPOKEN = word_set(
+    """
+    attention caution danger error hint important note tip warning seealso todo topic sidebar admonition rubric table
+    """
+)
+"""What stands behind their name is text of them."""
+_WITHOUT_NAME = word_set("figure tab container only ifconfig audit-event")
+"""What stands behind their name is for Sphinx, and what they hold is text."""
 _CHANGES = {
     "versionadded": "Added in version",
     "versionchanged": "Changed in version",
     "versionremoved": "Removed in version",
     "deprecated": "Deprecated since version",
+    "deprecated-removed": "Deprecated since version",
 }
-_ENTRIES = re.compile(
-    r"(?:\w+:)?(?:function|class|method|classmethod|staticmethod|attribute|property|data|exception|decorator|option|"
-    r"envvar|program|cmdoption|confval|describe|object|macro|type|member|enum|enumerator|struct|setting|signal|"
-    r"opcode|rst:directive|directive|var|c?macro)$"
-)
-_TITLED = frozenset(("topic", "sidebar", "admonition", "rubric", "table", "list-table", "csv-table", "figure", "tab"))
-
-
-def is_restructured(text: str) -> bool:
-    """Whether a text file is written in reStructuredText."""
-    return len(_SIGNS.findall(text[:_LOOKED_AT])) >= SIGNS
 
 
 def read_restructured(text: str) -> Document:
-    """Read a reStructuredText file by its structure. What is no valid markup is prose, so this does not fail."""
-    text = text.replace("\r\n", "\n").replace("\0", "").expandtabs(8)
-    reader = _Reader(text)
-    reader.body([line.rstrip() for line in text.split("\n")], 0)
+    """Read a reStructuredText file by its structure. What docutils cannot parse is read as plain text."""
+    try:
+        tree = _parse(text)
+    except Exception:  # what is nested a hundred times, and other markup that is made to do harm
+        return read_plain(text)
+    reader = _Reader(tree)
+    reader.read(tree)
     return reader.layout.document()
 
 
+def _parse(text: str) -> nodes.document:
+    """The tree of a text. Each directive that it names is ours, so none reads a file or makes anything of raw text."""
+    vars(directives)["_directives"].clear()  # what other files named is not kept for ever
+    for name in {match.group(1).lower() for match in _NAMED.finditer(text)} - _OWN:
+        directives.register_directive(name, _Directive)
+    tree = new_document("", _settings())
+    Parser(inliner=_make_inliner()).parse(text.replace("\0", ""), tree)
+    return tree
+
+
+@cache
+def _settings() -> Any:
+    settings = get_default_settings(Parser)
+    settings.file_insertion_enabled = settings.raw_enabled = settings.warning_stream = False
+    settings.report_level = settings.halt_level = NEVER
+    settings.trim_footnote_reference_space = True
+    settings.line_length_limit = 1_000_000
+    return settings
+
+
+def _make_inliner() -> states.Inliner:
+    """
+    What reads the inside of a paragraph: whatever a role is called, it says how words look, and addresses are words.
+
+    Methods of a class below docutils' own would not do: it takes its patterns from the very class that it is of.
+    """
+    inliner = states.Inliner()
+
+    def parse(text: str, *more: Any) -> Any:
+        if len(text) > PARAGRAPH_CHARACTERS:
+            return [nodes.Text(unescape(text))], []
+        return states.Inliner.parse(inliner, text, *more)
+
+    def read_words(text: str, _: int) -> list[nodes.Node]:
+        return [nodes.Text(text)] if text else []
+
+    vars(inliner).update(parse=parse, interpreted=_read_role, implicit_inline=read_words)
+    return inliner
+
+
+def _read_role(_raw: str, escaped: str, *_: object) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+    """Whatever its role: `words <target>` as its words, `~module.name` as its name."""
+    text = unescape(escaped)
+    words, opens, target = text.rstrip().rpartition("<")
+    if words and opens and target.endswith(">"):
+        text = words.rstrip()
+    elif text.startswith("~"):
+        text = text.rpartition(".")[2]
+    return [nodes.Text(text.lstrip("!"))], []
+
+
+class _Directive(Directive):
+    """Whatever a text names: some are dropped, some hold code or text, and what is left are entries of a manual."""
+
+    has_content: ClassVar[bool] = True
+
+    def run(self) -> list[nodes.Node]:
+        name, (said, content) = self.name.lower(), self._split()
+        if name in _DROPPED:
+            return []
+        if name in _CODE:
+            return [nodes.literal_block(text="\n".join(content or said))]
+        if name == "csv-table":
+            rows = csv.reader(line for line in content if line)
+            return [_row([self._inline(cell) for cell in row]) for row in rows]
+        if name in _CHANGES:
+            return self._nest([f"{_CHANGES[name]} {' '.join(said)}", *content])
+        if name in _SPOKEN:
+            return self._nest([*said, "", *content])
+        found = self._nest(content)
+        if name == "list-table":
+            items = [item for each in found for item in each.children if item.children]
+            return [_row([cell.children for cell in item.children[0].children]) for item in items]
+        if name in _WITHOUT_NAME or not said:
+            return found
+        terms = [nodes.term("", "", *self._inline(each)) for each in said]
+        return [nodes.definition_list_item("", *terms, nodes.definition("", *found))]
+
+    def _split(self) -> tuple[list[str], list[str]]:
+        """The lines of its argument, and those of its content; what stands between is for Sphinx."""
+        lines, said = list(self.content), list[str]()
+        if not self.block_text.partition("\n")[0].rstrip().endswith("::"):
+            while lines and lines[0].strip() and not _OPTION.match(lines[0]):
+                said.append(lines.pop(0).strip())
+        while lines and _OPTION.match(lines[0]):
+            del lines[0]
+            while lines and lines[0].startswith(" "):
+                del lines[0]
+        return said, lines
+
+    def _nest(self, lines: list[str]) -> list[nodes.Node]:
+        holder = nodes.Element()
+        self.state.nested_parse(StringList(lines, ""), self.content_offset, holder)
+        return holder.children
+
+    def _inline(self, text: str) -> list[nodes.Node]:
+        found: list[nodes.Node] = self.state.inline_text(text, self.lineno)[0]
+        return found
+
+
+def _row(cells: Iterable[Sequence[nodes.Node]]) -> nodes.Node:
+    return nodes.row("", *(nodes.entry("", *cell) for cell in cells))
+
+
 class _Reader:
-    def __init__(self, text: str) -> None:
+    """Goes through a tree from block to block."""
+
+    def __init__(self, tree: nodes.document) -> None:
         self.layout = Layout()
-        self._substitutions = {m.group(1): m.group(2) for m in _REPLACED.finditer(text)}
-        self._targets = frozenset(m.group(1).strip("`").lower() for m in _TARGETS.finditer(text))
-        self._ranks: dict[str, int] = {}
+        self._tree = tree
         self._anchor = ""
+        self._mark = ""
+        """What stands before the next paragraph: the mark of its list item,"""
+        self._label = ""
+        """and what it begins with: the number of a footnote, the name of a field."""
         self._begun = False
         """There was prose: a list of fields above it is about the file."""
 
-    def body(self, lines: list[str], depth: int, mark: str = "") -> None:
-        """Read some lines without their common indentation; `mark` is that of the list item which they are."""
-        if depth > DEPTH_LIMIT:
-            self._prose(" ".join(lines), mark)
-            return
-        at = 0
-        while at < len(lines):
-            line = lines[at]
-            if not line:
-                at += 1
-            elif line[0] == " ":
-                block, at = _indented(lines, at)
-                self.body(block, depth + 1)
-            else:
-                at = self._block(lines, at, depth, mark)
-                mark = ""
+    def read(self, node: nodes.Node, level: int = 0) -> None:
+        """:param level: of the headings around."""
+        match node:
+            case nodes.title():
+                self._head(node, level)
+            case nodes.literal_block() | nodes.doctest_block():
+                self.layout.code(node.astext())
+            case nodes.target():
+                self._anchor = "" if "refuri" in node else next(iter(node["ids"]), "")
+            case nodes.definition_list_item():
+                terms = [each for each in node.children[:-1] if isinstance(each, nodes.term)]
+                self._entry([self._words(each) for each in terms], node.children[-1], level)
+            case nodes.option_list_item():
+                self._entry([", ".join(each.astext() for each in node.children[0].children)], node.children[1], level)
+            case nodes.field() | nodes.footnote() | nodes.citation():
+                self._labelled(node, level)
+            case nodes.row():
+                self.layout.row([self._words(cell) for cell in node.children])
+            case nodes.enumerated_list() | nodes.bullet_list():
+                self._list(node, level)
+            case nodes.Invisible() | nodes.system_message():
+                pass
+            case nodes.TextElement():
+                self._prose(node)
+            case _:
+                for child in node.children:
+                    self.read(child, level + isinstance(node, nodes.section))
 
-    def _block(self, lines: list[str], at: int, depth: int, mark: str) -> int:
-        """Read the block that begins at a line; returns where the next may begin."""
-        line = lines[at]
-        if depth == 0 and (end := self._section(lines, at)):
-            return end
-        if line == ".." or line.startswith((".. ", "__ ")):
-            return self._explicit(lines, at, depth)
-        if line.startswith("+-") or _SIMPLE.match(line):
-            return self._table(lines, at)
-        if line.startswith(">>> "):
-            end = _blank_after(lines, at)
-            self.layout.code("\n".join(lines[at:end]))
-            return end
-        if item := _ITEM.match(line):
-            return self._item(lines, at, depth, item)
-        if end := self._field(lines, at, depth) or self._option(lines, at, depth):
-            return end
-        if line.startswith("| ") or line == "|":
-            self._prose(line[2:], mark)
-            return at + 1
-        if _ADORNMENT.match(line) and len(line) > 3:
-            return at + 1
-        return self._paragraph(lines, at, depth, mark)
-
-    def _table(self, lines: list[str], at: int) -> int:
-        rows, end = (read_grid if lines[at][0] == "+" else read_simple)(lines, at)
-        for row in rows:
-            self.layout.row([self._inline(cell) for cell in row])
-        return end
-
-    def _field(self, lines: list[str], at: int, depth: int) -> int:
-        """A field with its text, which above all prose is about the file; 0 when there is none."""
-        field = _FIELD.match(lines[at])
-        if field is None:
-            return 0
-        block, end = _indented(lines, at + 1)
-        if self._begun or depth:
-            self.body([f"{field.group(1)}: {field.group(2) or ''}".strip(), *block], depth + 1, BULLET)
-        return end
-
-    def _option(self, lines: list[str], at: int, depth: int) -> int:
-        """An option of a command with what it does; 0 when there is none."""
-        option = _OPTION.match(lines[at])
-        if option is None:
-            return 0
-        block, end = _indented(lines, at + 1)
-        if not block and not option.group(2):
-            return 0
-        self._entry([option.group(1)], [option.group(2) or "", *block], depth)
-        return end
-
-    def _section(self, lines: list[str], at: int) -> int:
-        """A title with a line of signs below it, or one above, too; 0 when there is none."""
-        line, below = lines[at], lines[at + 1] if at + 1 < len(lines) else ""
-        over = _ADORNMENT.match(line)
-        if over and below.strip() and at + 2 < len(lines) and lines[at + 2] == line and not _ADORNMENT.match(below):
-            sign, title, end = "over" + line[0], below, at + 3
-        elif not over and _ADORNMENT.match(below) and len(below) >= min(4, len(line)) and len(line) < 200:
-            sign, title, end = below[0], line, at + 2
-        else:
-            return 0
-        level = self._ranks.setdefault(sign, len(self._ranks) + 1)
-        title = self._inline(title)
+    def _head(self, title: nodes.title, level: int) -> None:
         self.layout.outline.leave(0)
-        self.layout.head(min(level, 9), title, self._anchor or re.sub(r"[\W_]+", "-", title.lower()).strip("-"))
+        self.layout.head(min(level, LEVELS), self._words(title), self._anchor or title.parent["ids"][0])
         self._anchor = ""
-        return end
 
-    def _explicit(self, lines: list[str], at: int, depth: int) -> int:
-        """What begins with two dots: a label, a footnote, a directive, else a comment."""
-        line = lines[at]
-        block, end = _indented(lines, at + 1)
-        if target := _TARGET.match(line):
-            if not target.group(2) and not block:
-                self._anchor = re.sub(r"[\W_]+", "-", target.group(1).strip("`").lower()).strip("-")
-            return at + 1 if not block else end
-        if note := _NOTE.match(line):
-            self.body([f"{note.group(1)} {note.group(2)}", *block], depth + 1)
-        elif directive := _DIRECTIVE.match(line):
-            if not any(lines[at + 1 : at + 2]):
-                block.insert(0, "")
-            self._directive(directive.group(1), directive.group(2) or "", block, depth)
-        return end
+    def _prose(self, node: nodes.Node) -> None:
+        if text := self._words(node):
+            self._begun = True
+            self.layout.prose(f"{self._label}{text}", self._mark)
+            self._label = self._mark = ""
 
-    def _directive(self, name: str, argument: str, block: list[str], depth: int) -> None:
-        content = block
-        while content and _OPTION_LINE.match(content[0]):
-            content = content[1:]
-            while content and content[0].startswith(" "):
-                content = content[1:]
-        if name in _DROPPED or name == "replace":
-            return
-        if name in _CODE:
-            self.layout.code("\n".join(content or [argument]))
-        elif name in _CHANGES:
-            self.body([f"{_CHANGES[name]} {argument}".rstrip(), *content], depth + 1)
-        elif name == "csv-table":
-            for row in csv.reader(line for line in content if line):
-                self.layout.row([self._inline(cell) for cell in row])
-        elif name == "list-table":
-            self._list_table(content)
-        elif name == "glossary":
-            self.body(content, depth + 1)
-        elif _ENTRIES.match(name):
-            names = [argument]
-            while content and content[0]:  # more signatures stand right below the first
-                names, content = [*names, content[0].strip()], content[1:]
-            self._entry([each for each in names if each], content, depth)
-        else:
-            named = argument if name in _ADMONITIONS or name in _TITLED else ""
-            named = "" if name in ("figure", "tab") else named
-            self.body([named, *([""] if name in _TITLED else []), *content], depth + 1)
+    def _list(self, found: nodes.Element, level: int) -> None:
+        for number, item in enumerate(found.children, found.get("start", 1)):
+            self._mark = f"{number}. " if isinstance(found, nodes.enumerated_list) else BULLET
+            for child in item.children:
+                self.read(child, level)
+        self._mark = ""
 
-    def _entry(self, names: list[str], content: list[str], depth: int) -> None:
+    def _labelled(self, node: nodes.Element, level: int) -> None:
+        """A field or a footnote: its name, which stands first, belongs to its first paragraph."""
+        name, *rest = node.children
+        if isinstance(node, nodes.field):
+            if not self._begun and isinstance(node.parent.parent, nodes.document | nodes.section):
+                return
+            self._mark, self._label = BULLET, f"{self._words(name)}: "
+        elif isinstance(name, nodes.label):
+            self._label = f"[{name.astext()}] "
+        for child in rest:
+            self.read(child, level)
+        self._mark = self._label = ""
+
+    def _entry(self, names: list[str], meaning: nodes.Node, level: int) -> None:
         """Names with what explains them."""
-        level = self.layout.outline.depth
-        said: list[str] = []
-        for name in names:
-            said.append(self._inline(name))
-            self.layout.term(level, said, self._anchor)
+        depth = self.layout.outline.depth
+        for count in range(1, len(names) + 1):
+            self.layout.term(depth, names[:count], self._anchor)
         self._anchor = ""
-        self.body(content, depth + 1)
-        self.layout.outline.leave(level)
+        self.read(meaning, level)
+        self.layout.outline.leave(depth)
 
-    def _item(self, lines: list[str], at: int, depth: int, item: re.Match[str]) -> int:
-        """A list's item with all that is indented as its words are."""
-        width = item.end()
-        block, end = [lines[at][width:]], at + 1
-        while end < len(lines) and (not lines[end] or lines[end].startswith(" " * min(width, 2))):
-            block.append(lines[end][min(width, len(lines[end]) - len(lines[end].lstrip())) :])
-            end += 1
-        mark = item.group(1)
-        self.body(block, depth + 1, BULLET if len(mark) == 1 else f"{mark} ")
-        return end
-
-    def _list_table(self, content: list[str]) -> None:
-        """A table that is a list of rows, each a list of cells."""
-        row: list[str] = []
-        for line in [*content, "* - "]:
-            if line.startswith("* "):
-                self.layout.row([self._inline(cell) for cell in row])
-                row, line = [], "  " + line[2:]
-            if line.startswith(("  - ", "  -")):
-                row.append(line[4:])
-            elif row:
-                row[-1] += " " + line.strip()
-
-    def _paragraph(self, lines: list[str], at: int, depth: int, mark: str) -> int:
-        """A paragraph, a term with its meaning indented right below it, or words that announce code."""
-        if at + 1 < len(lines) and lines[at + 1].startswith(" ") and not lines[at].endswith("::"):
-            block, end = _indented(lines, at + 1)
-            self._entry([lines[at].split(" : ")[0]], block, depth)
-            return end
-        end = at
-        while end < len(lines) and lines[end] and not lines[end].startswith(" "):
-            end += 1
-        text = "\n".join(lines[at:end])
-        if text.endswith("::"):
-            self._prose(text[:-2].rstrip() + ("" if text[-3:-2].isspace() or len(text) == 2 else ":"), mark)
-            code, end = _indented(lines, end)
-            self.layout.code("\n".join(code))
-            return end
-        self._prose(text, mark)
-        return end
-
-    def _prose(self, text: str, mark: str = "") -> None:
-        self._begun = self._begun or bool(text.strip())
-        self.layout.prose(self._inline(text), mark)
-
-    def _inline(self, text: str) -> str:
-        return render_inline(text, self._substitutions, self._targets)
-
-
-def _indented(lines: list[str], at: int) -> tuple[list[str], int]:
-    """The indented lines from here on, without their common indentation, and where they end."""
-    end = at
-    while end < len(lines) and (not lines[end] or lines[end][0] == " "):
-        end += 1
-    block = lines[at:end]
-    width = min((len(line) - len(line.lstrip()) for line in block if line), default=0)
-    block = [line[width:] for line in block]
-    while block and not block[0]:
-        del block[0]
-    return block, end
-
-
-def _blank_after(lines: list[str], at: int) -> int:
-    while at < len(lines) and lines[at]:
-        at += 1
-    return at
-
-
-# What stands inside of a paragraph of reStructuredText: roles, links and substitutions as a reader sees them.
-
-_LITERAL = re.compile(r"(``(?:[^`]|`(?!`)){1,2000}``)")
-_ROLE = re.compile(r":[a-zA-Z][\w:+.-]{0,60}:`([^`]{1,500})`|`([^`]{1,500})`:[a-zA-Z][\w:+.-]{0,60}:")
-_QUOTED = re.compile(r"(?<![\w`])_?`([^`]{1,500})`(?:__?(?!\w))?")
-_SUBSTITUTION = re.compile(r"\|(\S(?:[^|\n]{0,80}\S)?)\|(?:__?(?!\w))?")
-_FOOTNOTE = re.compile(r"\s?\[(?:#[\w-]*|\*|\d{1,3})\]_(?!\w)")
-_CITED = re.compile(r"\[([\w.-]{1,60})\]_(?!\w)")
-_REFERENCE = re.compile(r"(?<![\w`])([A-Za-z0-9](?:[\w.-]{0,80}[A-Za-z0-9])?)__?(?![\w`])")
-_ESCAPE = re.compile(r"\\(?:\s|(.))", re.DOTALL)
-
-
-def render_inline(text: str, substitutions: dict[str, str], targets: frozenset[str]) -> str:
-    """
-    A paragraph as it is read.
-
-    :param targets: names that a word with an underscore behind it may link to, in lower case.
-    """
-    parts = _LITERAL.split(text)
-    for number, part in enumerate(parts):
-        if number % 2:
-            parts[number] = f"`{part.strip('`')}`"
-        elif part:
-            parts[number] = _words(part, substitutions, targets)
-    return "".join(parts)
-
-
-def _words(text: str, substitutions: dict[str, str], targets: frozenset[str]) -> str:
-    text = _ROLE.sub(lambda m: _label(m.group(1) or m.group(2)), text)
-    text = _QUOTED.sub(lambda m: _label(m.group(1)), text)
-    text = _SUBSTITUTION.sub(lambda m: substitutions.get(m.group(1), m.group(1)), text)
-    text = _CITED.sub(r"[\1]", _FOOTNOTE.sub("", text))
-    text = _REFERENCE.sub(lambda m: m.group(1) if m.group(1).lower() in targets else m.group(), text)
-    return _ESCAPE.sub(r"\1", text)
-
-
-def _label(text: str) -> str:
-    """`words <target>` as its words, `~module.name` as its name."""
-    words, opens, target = text.removesuffix("\n").rpartition("<")
-    if words and opens and target.find(">") == len(target) - 1:
-        return words.rstrip() or words[:1]
-    return text.rpartition(".")[2] if text.startswith("~") else text.lstrip("!")
-
-
-# The two kinds of tables that are drawn in reStructuredText, as rows of cells.
-
-_BORDER = re.compile(r"\+[-=+]+\+$")
-_RULE = re.compile(r"[=-]+(?: +[=-]+)*$")
-
-
-def read_grid(lines: list[str], at: int) -> tuple[list[list[str]], int]:
-    """The rows of a table with borders that begins at a line, and where it ends."""
-    rows: list[list[str]] = []
-    row: list[str] = []
-    while at < len(lines) and lines[at].startswith(("+", "|")):
-        line = lines[at]
-        if _BORDER.match(line):
-            rows.append(row)
-            row = []
-        else:
-            cells = line.strip("|+").split("|")
-            if len(cells) == len(row):
-                row = [f"{cell} {more.strip()}" for cell, more in zip(row, cells, strict=True)]
-            elif not row:
-                row = [cell.strip() for cell in cells]
-            else:
-                row[-1] += f" {' '.join(cells).strip()}"
-        at += 1
-    rows.append(row)
-    return [row for row in rows if any(cell.strip() for cell in row)], at
-
-
-def read_simple(lines: list[str], at: int) -> tuple[list[list[str]], int]:
-    """The rows of a table whose columns stand below a line of equals signs, and where it ends."""
-    columns = [match.start() for match in re.finditer(r"=+", lines[at])]
-    rows: list[list[str]] = []
-    border, rules = lines[at], 1
-    at += 1
-    while at < len(lines):
-        line = lines[at]
-        at += 1
-        if line == border:
-            rules += 1
-            if rules == 3 or at >= len(lines) or not lines[at]:
-                break
-        elif line and not _RULE.match(line):
-            ends = [*columns[1:], len(line)]
-            cells = [line[a:b].strip() for a, b in zip(columns, ends, strict=True)]
-            if cells[0] or not rows:
-                rows.append(cells)
-            else:
-                rows[-1] = [f"{cell} {more}".rstrip() for cell, more in zip(rows[-1], cells, strict=True)]
-    return rows, at
+    def _words(self, node: nodes.Node, depth: int = 0) -> str:
+        """What is read of a paragraph or a cell."""
+        match node:
+            case nodes.Text():
+                return node.astext()
+            case nodes.literal():
+                return f"`{node.astext()}`"
+            case nodes.citation_reference():
+                return f"[{node.astext()}]"
+            case nodes.image() | nodes.footnote_reference() | nodes.system_message():
+                return ""
+            case nodes.reference() if "`" not in node.rawsource and node.get("refname", "") not in self._tree.nameids:
+                return node.rawsource  # it names nothing: a word that ends so
+            case nodes.substitution_reference() if depth < SUBSTITUTED:
+                node = self._tree.substitution_defs.get(node["refname"], node)
+                depth += 1
+        between = "" if isinstance(node, nodes.TextElement) else " "
+        return between.join(self._words(child, depth) for child in node.children)

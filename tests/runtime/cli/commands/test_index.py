@@ -88,7 +88,7 @@ def test_a_folder_without_documents_is_three(place: Place) -> None:
     done = place.run("index", "manual")
 
     assert done.status == 3
-    assert done.out.startswith("There is no Markdown, text, HTML, PDF, Word, AsciiDoc or reStructuredText in it.")
+    assert done.out.startswith("There is no Markdown, text, HTML, PDF, Word or reStructuredText in it.")
 
 
 def test_the_folders_of_the_index_are_listed_with_what_was_left_out_and_removed_by_name(place: Place) -> None:

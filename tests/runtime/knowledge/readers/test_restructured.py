@@ -4,9 +4,11 @@ import time
 
 import pytest
 
-from runtime.knowledge.readers.reader import read
-from runtime.knowledge.readers.restructured_reader import DEPTH_LIMIT, is_restructured, read_restructured
+from runtime.knowledge.readers.reader import is_restructured, read
+from runtime.knowledge.readers.restructured_reader import read_restructured
 from tests.runtime.knowledge.readers.kit import check_offsets, said, units
+
+DEEP = 120
 
 PAGE = """:orphan:
 
@@ -154,6 +156,6 @@ def test_reading_time_grows_no_faster_than_the_text(text: str) -> None:
 
 
 def test_what_is_nested_too_deeply_is_read_as_one_paragraph() -> None:
-    text = "".join(f"{'  ' * n}- a{n}\n\n" for n in range(3 * DEPTH_LIMIT))
+    text = "".join(f"{'  ' * n}- a{n}\n\n" for n in range(DEEP))
     words = " ".join(said(read_restructured(text)))
-    assert all(f"a{n}" in words for n in range(3 * DEPTH_LIMIT))
+    assert all(f"a{n}" in words for n in range(DEEP))

@@ -1,9 +1,14 @@
-"""AsciiDoc read line by line: titles, sections, lists, terms, code and tables, without what only steers its tools."""
+"""
+A reader of AsciiDoc, as anybody may add one: titles, sections, lists, terms, code and tables, line by line.
+
+Name this file in `[plugins] modules` of your config.toml, and `index` reads AsciiDoc: docs/readers.md.
+"""
 
 import re
 
 from runtime.knowledge.readers.document_layout import BULLET, Layout
 from runtime.knowledge.readers.parsed_document import Document
+from runtime.knowledge.readers.reader import Reader, decode
 
 TITLE_CHARACTERS = 200
 UNDERLINE_SLACK = 2
@@ -365,3 +370,11 @@ def _first(label: str) -> str:
     """A link's words, without what says how it opens."""
     label = label.split(",window=")[0].split(",role=")[0].strip().removesuffix("^").strip('"')
     return "" if "=" in label and " " not in label else label.replace("\\]", "]")
+
+
+READER = Reader(
+    format="AsciiDoc",
+    suffixes=(".adoc", ".asciidoc"),
+    read=lambda data: read_asciidoc(decode(data)),
+    recognizes=is_asciidoc,
+)

@@ -1,12 +1,24 @@
 """AsciiDoc read by its structure: what steers its tools is not text."""
 
 import time
+from collections.abc import Iterator
 
 import pytest
 
-from runtime.knowledge.readers.asciidoc_reader import is_asciidoc, read_asciidoc
 from runtime.knowledge.readers.reader import read
+from runtime.plugins import load_module, use_files
+from tests.contract.test_readers import EXAMPLE
 from tests.runtime.knowledge.readers.kit import check_offsets, said, units
+
+is_asciidoc, read_asciidoc = load_module(EXAMPLE).is_asciidoc, load_module(EXAMPLE).read_asciidoc
+
+
+@pytest.fixture(autouse=True)
+def reader_in_use() -> Iterator[None]:
+    use_files([str(EXAMPLE)])
+    yield
+    use_files(())
+
 
 PAGE = """vpn-start(1)
 ============
