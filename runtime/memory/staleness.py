@@ -1,5 +1,5 @@
 """
-Whether an earlier answer may be repeated, by the documents as they are and by who could answer now; and where it is from.
+Whether an earlier answer may be repeated, by the documents as they are and by who could answer; and where it is from.
 
 With an answer is kept what it rests on: digests of the sections that it cites, and of those that a search for its
 ticket found. A section that has changed, or one that was not known then and is found as early, makes it stale.
