@@ -183,7 +183,7 @@ def test_what_runs_a_ticket_loads_of_the_research_only_what_its_table_needs() ->
     [
         "runtime.knowledge.index_search",
         "runtime.crawl.own_document",
-        "runtime.memory.prediction",
+        "runtime.memory.learning",
         "runtime.embeddings.weights",
     ],
 )

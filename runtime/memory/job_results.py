@@ -6,6 +6,8 @@ import msgspec
 
 from runtime.memory.ticket_text import Digest
 
+NOTHING_LEARNT = "nothing was learnt yet"
+
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):
     """An earlier ticket whose answer may be right."""
@@ -16,15 +18,10 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
     why: str
 
 
-NOTHING_LEARNT = "nothing was learnt yet"
-
-
 class Looked(msgspec.Struct, frozen=True, gc=False):
     """What a look-up found, best first."""
 
     candidates: tuple[Candidate, ...] = ()
-    first: tuple[int, Digest] | None = None
-    """Row and answer that rank first, right or not."""
     problem: str = ""
     """Why there is no model to ask."""
     why: str = ""
@@ -36,7 +33,7 @@ class Learnt(msgspec.Struct, frozen=True, gc=False):
 
     texts: int
     answers: int
-    """With enough tickets for the linear model."""
+    """Those that may be hits."""
     scripts: tuple[str, ...]
     """Writings in which similar texts may be hits."""
     seconds: float

@@ -1,21 +1,27 @@
 """
-Earlier tickets that are nearest to a ticket by meaning and words, and what speaks for their answer.
+Earlier tickets that are nearest to a ticket by meaning and words, what speaks for their answer, and when that is a hit.
 
-The arrays of an index are mapped from a file by worker processes, so nothing here changes them.
+What is a hit is learnt from tickets whose right answer is known: each text that is remembered is asked
+about again, once without itself, so that its answer should be found, and once without all texts of its
+answer, so that nothing should. The arrays of an index are mapped from a file by worker processes, so
+nothing here changes them.
 """
 
 import itertools
 import math
+import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from runtime.embeddings.sentence_model import multiply
 
 Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
@@ -40,8 +46,29 @@ ALONE = 0.5
 """How near others usually are to the only text of an answer, as long as nobody knows."""
 COMPARED = 2_048
 """Texts of one answer that its texts are compared with to know how near they usually are."""
+
+LEAST_ROWS = 200
+"""Rehearsed tickets of each kind that a writing needs before anything in it may be a hit."""
+LEAST_ANSWERS = 8
+"""Answers that they must be spread over."""
+LEAST_TICKETS = 4
+"""Tickets that an answer needs to be a hit: of those with one to three some 2 % were wrong."""
+NEW_SHARE = 0.4
+"""Share of tickets that nothing stored answers, as it is assumed: cautious for a helpdesk."""
+PRECISION = 0.95
+"""Of hits, expected in rehearsal at that share."""
+EVEN = 0.0
+"""Log-odds from which an answer is suggested, and below which none is a hit: as often right as wrong."""
+REHEARSAL_SECONDS = 25.0
+"""Of the processor's time: all texts of 15,000, some 9,000 of 100,000."""
+_BLOCK = 64
+_FOLDS = 25
+"""With five, thresholds of small stores are a matter of luck: recall .27 to .35 by the folds alone."""
+_RIDGE = 10.0
 _ONE = np.float32(127 * 127)
 _GONE = np.float32(-9)
+_NONE_OUT = (0, 0)
+_RARE_WORD, _RARE_TWO = -1, -2
 
 
 class Ticket(NamedTuple):
@@ -87,6 +114,7 @@ class Neighbours:
         """Of each text."""
         self.vectors: NDArray[np.int8] = arrays["vectors"]
         """One for each text, of no width where no sentence model made any."""
+        self.sure = sure
         self._texts: NDArray[np.int32] = arrays["texts"]
         self._starts: Ints = arrays["starts"]
         self._lengths: Floats = arrays["lengths"]
@@ -94,8 +122,6 @@ class Neighbours:
         self._columns = {name: column for column, name in enumerate(names)}
         self._words = _count_words(names)
         self._telling = _tell(np.diff(self._starts), len(self.answer))
-        self._unsure = np.arange(len(self.answer)) >= sure
-        self._sizes = np.bincount(self.answer[:sure], minlength=int(self.answer.max(initial=0)) + 1)
 
     def see(self, said: Sequence[str], vector: bytes) -> Ticket:
         """A ticket of these terms, with its vector; one of another width is none."""
@@ -129,21 +155,24 @@ class Neighbours:
         rest = (len(words) - len(known)) * math.log1p(len(self.answer)) ** 2
         return float((known**2).sum()) + rest
 
-    def weigh(self, ticket: Ticket, out: Ints | None = None) -> Evidence:
+    def find(self, answer: int) -> tuple[int, int]:
+        """Where the texts of an answer begin and end."""
+        first, last = np.searchsorted(self.answer[: self.sure], np.array([answer, answer + 1], np.int32))
+        return int(first), int(last)
+
+    def weigh(self, ticket: Ticket, out: tuple[int, int] = _NONE_OUT) -> Evidence:
         """
         What speaks for the answer of most neighbours.
 
-        :param out: texts that a rehearsal pretends not to have. How often a word was said is
-            counted without them, too: else each of its words seems to be known.
+        :param out: from where to where a rehearsal pretends not to have the texts: one of them, or all
+            of an answer. How often a word was said is counted without them, too: else each of its words
+            seems to be known.
         """
-        gone, size_out = self._unsure, 0
-        if out is not None:
-            gone = gone.copy()
-            gone[out] = True
-        score = ticket.nearness.copy()
+        nearness = ticket.nearness[: self.sure]
+        score = nearness.copy()
         if ticket.meaning is not None:
-            score += np.float32(WORDS) * ticket.words
-        score[gone] = _GONE
+            score += np.float32(WORDS) * ticket.words[: self.sure]
+        score[slice(*out)] = _GONE
         near = np.argpartition(-score, min(LOOKED_AT, len(score)) - 1)[:LOOKED_AT]
         near = near[score[near] > _GONE]
         near = near[np.argsort(-score[near], kind="stable")]
@@ -152,21 +181,23 @@ class Neighbours:
         votes = np.bincount(places, np.exp((score[voters] - score[near[0]]) / WARMTH))
         answer, share = int(names[votes.argmax()]), float(votes.max() / votes.sum())
         best = near[self.answer[near] == answer][:NEAR]
-        if out is not None:
-            size_out = int((self.answer[out] == answer).sum())
-        size, texts = int(self._sizes[answer]) - size_out, int(np.count_nonzero(~gone))
+
+        first, last = self.find(answer)
+        gone = out[1] - out[0]
+        gone_of_answer = gone if first <= out[0] < last else 0
+        size, texts = last - first - gone_of_answer, self.sure - gone
         of_answer, of_all = np.zeros((2, len(ticket.terms) + ticket.strangers), np.float32)
+        edges = np.array([first, last, *out, self.sure], np.int32)
         for place, term in enumerate(ticket.terms):
-            having = self._having(term)
-            having = having[~gone[having]]
-            of_all[place] = len(having)
-            of_answer[place] = np.count_nonzero(self.answer[having] == answer)
+            start, stop, start_out, stop_out, every = self._having(term).searchsorted(edges).tolist()
+            of_all[place] = every - (stop_out - start_out)
+            of_answer[place] = stop - start - (stop_out - start_out if gone_of_answer else 0)
         telling = _tell(of_all, texts)
         odds = np.log((of_answer + 0.5) / (size + 1)) - np.log((of_all + 0.5) / (texts + 1))
         numbers = (
-            ticket.nearness[best[0]],
+            nearness[best[0]],
             math.log((share + 0.02) / (1.02 - share)),
-            (ticket.nearness[best] - self._usual[best]).mean(),
+            (nearness[best] - self._usual[best]).mean(),
             telling[of_answer > 0].sum() / max(float(telling.sum()), 1e-6),
             math.log(1 + len(odds)),
             odds.mean() if len(odds) else 0.0,
@@ -189,24 +220,24 @@ def arrange(
     :param sure: texts before this one have answers that may be hits.
     :param vectors: one for each text, or of no width.
     """
-    counts = Counter(term for said in texts for term in said)
-    names = sorted((name for name, _ in counts.most_common(MAX_TERMS)), key=_is_two)
-    columns, words = {name: column for column, name in enumerate(names)}, _count_words(names)
-    rows = [np.array([columns[t] for t in said if t in columns], np.int64) for said in texts]
-    entries = np.concatenate([np.empty(0, np.int64), *rows])
-    spread = np.bincount(entries, minlength=len(names))
-    telling, owners = _tell(spread, len(texts)), np.arange(len(texts), dtype=np.int32)
-    lengths = np.empty(len(texts), np.float32)
-    for text, (said, row) in enumerate(zip(texts, rows, strict=True)):
-        known = row[row < words]
-        strangers = _count_words(said) - len(known)
-        lengths[text] = _measure(telling[known], strangers, len(texts))
+    counts = Counter(itertools.chain.from_iterable(texts))
+    names = sorted((name for name, _ in counts.most_common()[:MAX_TERMS]), key=_is_two)
+    words = _count_words(names)
+    columns = {term: _RARE_TWO if _is_two(term) else _RARE_WORD for term in counts}
+    columns.update((name, column) for column, name in enumerate(names))
+    entries = np.fromiter((columns[term] for said in texts for term in said), np.int64)
+    owners = np.repeat(np.arange(len(texts), dtype=np.int32), [len(said) for said in texts])
+    spread = np.bincount(entries[entries >= 0], minlength=len(names))
+    is_word = (entries < words) & (entries != _RARE_TWO)
+    squares = np.append(_tell(spread, len(texts)), _tell(1, len(texts))) ** 2  # the last one is of rare words
+    lengths = np.sqrt(np.bincount(owners[is_word], squares[entries[is_word]], len(texts)))
+    order = np.argsort(entries, kind="stable")[np.count_nonzero(entries < 0) :]
     arrays: dict[str, NDArray[Any]] = {
         "answer": answer,
         "vectors": vectors,
         "starts": np.concatenate([np.zeros(1, np.int64), np.cumsum(spread)]),
-        "texts": np.repeat(owners, [len(row) for row in rows])[np.argsort(entries, kind="stable")],
-        "lengths": lengths,
+        "texts": owners[order],
+        "lengths": np.where(lengths > 0, lengths, 1).astype(np.float32),
         "usual": _measure_usual(answer[:sure], vectors, len(texts)),
     }
     return names, Neighbours(names, sure, arrays)
@@ -247,3 +278,139 @@ def _tell(counts: Any, texts: int) -> Floats:
 def _measure(telling: Floats, strangers: int, texts: int) -> float:
     """The length of a text, by how telling its words are."""
     return math.sqrt(float((telling**2).sum()) + strangers * math.log1p(texts) ** 2) or 1.0
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """How evidence is weighed. The score is in log-odds that the answer is right."""
+
+    mean: list[float]
+    scale: list[float]
+    weights: list[float]
+    """One for each kind of evidence, then the constant."""
+    hits: dict[str, float]
+    """What a hit needs, for each writing in which enough was rehearsed; infinite where nothing may be a hit."""
+
+    def score(self, evidence: Floats) -> float:
+        line = np.clip((evidence - np.asarray(self.mean)) / np.asarray(self.scale), -4, 4)
+        return float(line @ np.asarray(self.weights[:-1]) + self.weights[-1])
+
+
+class Rehearsed(NamedTuple):
+    """One line a question."""
+
+    evidence: Floats
+    right: Flags
+    """The answer of the neighbours is the right one."""
+    known: Flags
+    """The right answer was there to be found."""
+    able: Flags
+    """The answer had enough tickets to be a hit."""
+    text: Ints
+    """Which text was asked about."""
+
+
+def rehearse(neighbours: Neighbours, texts: Sequence[Sequence[str]]) -> Rehearsed:
+    """Ask about the texts that may be hits, given as their terms, in no order, for a bounded time."""
+    until, sure = time.process_time() + REHEARSAL_SECONDS, neighbours.sure
+    answer, has_vectors = neighbours.answer[:sure], neighbours.vectors.shape[1] > 0
+    vectors = neighbours.vectors.astype(np.float32) / np.float32(127)
+    enough = len(np.unique(answer)) >= LEAST_ANSWERS
+    order = np.random.default_rng(1).permutation(sure if enough else 0)
+    evidence, facts = list[Floats](), list[tuple[bool, bool, bool, int]]()
+    for start in range(0, len(order), _BLOCK):
+        if time.process_time() > until:
+            break
+        block = order[start : start + _BLOCK]
+        for text, meaning in zip(block.tolist(), vectors[block] @ vectors.T, strict=True):
+            ticket = neighbours.compare(texts[text], meaning if has_vectors else None)
+            itself, whole = (text, text + 1), neighbours.find(int(answer[text]))
+            for out in dict.fromkeys((itself, whole)):
+                found, known = neighbours.weigh(ticket, out), out != whole
+                evidence.append(found.numbers)
+                facts.append((found.answer == answer[text], known, found.tickets >= LEAST_TICKETS, text))
+    told = np.array(facts, np.int64).reshape(-1, 4)
+    lines = np.array(evidence, np.float32).reshape(-1, len(NAMES))
+    return Rehearsed(lines, told[:, 0] > 0, told[:, 1] > 0, told[:, 2] > 0, told[:, 3])
+
+
+def decide(
+    rehearsed: Rehearsed, answers: NDArray[np.int32], scripts: Sequence[str], false_hits: float
+) -> Decision | None:
+    """
+    Learn to decide; None where too little was rehearsed.
+
+    :param answers: the right answer of each line, stored or left out.
+    :param scripts: the writing of each line's text.
+    :param false_hits: share of tickets whose answer is not stored that may be answered.
+    """
+    known = rehearsed.known
+    if not _is_enough(rehearsed, answers, np.ones(len(known), bool)):
+        return None
+    mean, scale = rehearsed.evidence[known].mean(0), rehearsed.evidence[known].std(0) + 1e-6
+    lines = np.clip((rehearsed.evidence - mean) / scale, -4, 4)
+    lines = np.column_stack([lines, np.ones(len(lines))]).astype(np.float64)
+    share = _share(known)
+    # Lines are scored by weights learnt without their answers, so that the thresholds are honest.
+    fold = np.random.default_rng(3).permutation(answers.max() + 1)[answers] % _FOLDS
+    scores = np.zeros(len(lines))
+    for i in range(_FOLDS):
+        rest = fold != i
+        scores[~rest] = lines[~rest] @ _regress(lines[rest], rehearsed.right[rest], share[rest])
+    hits: dict[str, float] = {}
+    for script in sorted(set(scripts)):
+        part = np.array([each == script for each in scripts])
+        if _is_enough(rehearsed, answers, part):
+            hits[script] = _find_threshold(scores[part], rehearsed, part, false_hits)
+    weights = _regress(lines, rehearsed.right, share)
+    return Decision(mean.tolist(), scale.tolist(), weights.tolist(), hits)
+
+
+def _is_enough(rehearsed: Rehearsed, answers: NDArray[np.int32], part: Flags) -> bool:
+    return all(
+        (kind & part).sum() >= LEAST_ROWS and len(np.unique(answers[kind & part])) >= LEAST_ANSWERS
+        for kind in (rehearsed.known, ~rehearsed.known)
+    )
+
+
+def _share(known: Flags) -> Doubles:
+    """Weight of each line, so that each kind has its share; they sum to 1."""
+    found, new = known.sum(), (~known).sum()
+    share: Doubles = np.where(known, (1 - NEW_SHARE) / max(1, found), NEW_SHARE / max(1, new))
+    return share
+
+
+def _regress(lines: Doubles, right: Flags, share: Doubles) -> Doubles:
+    """Logistic regression by Newton's method; the constant is not held down."""
+    share = share / share.sum() * 10_000
+    weights = np.zeros(lines.shape[1])
+    hold = np.full(lines.shape[1], _RIDGE)
+    hold[-1] = 1e-6
+    for _ in range(30):
+        said = 1 / (1 + np.exp(-np.clip(lines @ weights, -30, 30)))
+        slope = lines.T @ (share * (said - right)) + hold * weights
+        bend = (lines * (share * said * (1 - said))[:, None]).T @ lines + np.diag(hold)
+        step = np.linalg.solve(bend, slope)
+        weights -= np.clip(step, -3, 3)
+        if np.abs(step).max() < 1e-6:
+            break
+    return weights
+
+
+def _find_threshold(scores: Doubles, rehearsed: Rehearsed, part: Flags, false_hits: float) -> float:
+    """The score from which both promises are kept, that of precision and that of false hits."""
+    known, able, right = rehearsed.known[part], rehearsed.able[part], rehearsed.right[part]
+    order = np.argsort(-scores, kind="stable")
+    hits = (_share(known) * able)[order]
+    precise = np.cumsum(hits * right[order]) >= PRECISION * np.cumsum(hits)
+    reached = np.flatnonzero(precise & (np.arange(len(order)) >= LEAST_ROWS // 10))
+    if not len(reached):
+        return math.inf
+    new = np.where(able, scores, -np.inf)[~known]
+    return max(float(scores[order[reached[-1]]]), _cut(new, false_hits), EVEN)
+
+
+def _cut(scores: Doubles, share: float) -> float:
+    """The score that at most this share of tickets reach, what chance adds counted against us."""
+    # so many and their standard deviation are the share: of few tickets fewer may reach it
+    allowed = int(((math.sqrt(1 + 4 * share * (len(scores) + 1)) - 1) / 2) ** 2)
+    return float(np.sort(scores)[::-1][allowed]) if 0 < allowed < len(scores) else math.inf

@@ -1,5 +1,5 @@
 """
-Whether an earlier answer may be repeated: by the documents as they are now, and by who could answer now.
+Whether an earlier answer may be repeated, by the documents as they are and by who could answer; and where it is from.
 
 With an answer is kept what it rests on: digests of the sections that it cites, and of those that a search for its
 ticket found. A section that has changed, or one that was not known then and is found as early, makes it stale.
@@ -17,6 +17,7 @@ from actors.ports import Documents, PortFailed
 from actors.text.catalogue import say
 from actors.text.truncate import shorten
 from runtime.storage.records import Served
+from runtime.times import local
 
 OWN_DOCUMENTS = "knowledge:"
 """What a research puts before the source of a document of one's own."""
@@ -55,20 +56,17 @@ class EarlierAnswer(NamedTuple):
     basis: Basis | None
     verdict: Literal["hit", "suggestion"]
     """If nothing speaks against it."""
-    how: str
-    is_same: bool
-    """It is the very same text."""
-    never: str
-    """With this setting, and with `never`, an answer that nobody has confirmed is only suggested."""
+    alike: str
+    """How much the tickets are alike, in a few words; empty: it is the very same text."""
 
 
-def is_web_page(citation: Citation) -> bool:
+def _is_web_page(citation: Citation) -> bool:
     return "://" in citation.source
 
 
 def list_cited(answer: Resolution) -> list[Citation]:
     """The citations of documents: of these it can be told whether they still say so."""
-    return [each for each in answer.citations if not is_web_page(each) and not names_ticket(each)]
+    return [each for each in answer.citations if not _is_web_page(each) and not names_ticket(each)]
 
 
 async def find_basis(answer: Resolution, text: str, documents: Documents | None, within: float) -> Basis | None:
@@ -99,31 +97,35 @@ def choose_basis(answer: EarlierAnswer, chosen: Resolution) -> Basis | None:
     return Basis(sections, answer.basis.found) if all(sections) else None
 
 
-async def find_reasons(
+async def choose(
     answers: Sequence[EarlierAnswer], documents: Documents | None, *, has_model: bool, language: str, within: float
-) -> list[str]:
+) -> tuple[EarlierAnswer, str]:
     """
-    Why each of some answers is not to be repeated, in one sentence; nothing for those that may be.
+    The first of some answers that may be repeated; if none may, the first of all, and why not in one sentence.
 
     :param has_model: answers are made by a model now; one that was made without is no reason not to ask it.
     :param within: seconds for looking all up.
     """
-    until, reasons = asyncio.get_running_loop().time() + within, list[str]()
+    until, why = asyncio.get_running_loop().time() + within, ""
     for answer in answers:
-        reason = say("stale_no_model", language) if has_model and not _is_kept_from_model(answer.served) else ""
-        cited = list_cited(answer.resolution)
-        if not reason and cited and documents is not None:
-            left = max(0.0, until - asyncio.get_running_loop().time())
-            reason = await _find_reason(answer, cited, documents, language, left)
-        reasons.append(reason)
-        if not reason:  # nobody asks for more than the first that may be repeated
-            return [*reasons, *[""] * (len(answers) - len(reasons))]
-    return reasons
+        left = max(0.0, until - asyncio.get_running_loop().time())
+        reason = await _find_reason(answer, documents, has_model=has_model, language=language, within=left)
+        if not reason:
+            return answer, ""
+        why = why or reason
+    return answers[0], why
 
 
 async def _find_reason(
-    answer: EarlierAnswer, cited: Sequence[Citation], documents: Documents, language: str, within: float
+    answer: EarlierAnswer, documents: Documents | None, *, has_model: bool, language: str, within: float
 ) -> str:
+    """Why an answer is not to be repeated; nothing where it may be."""
+    served, cited = answer.served, list_cited(answer.resolution)
+    # a person's word stands though a model could be asked, and a model's own
+    if has_model and served.state != "confirmed" and served.origin not in {"model", "person"}:
+        return say("stale_no_model", language)
+    if documents is None or not cited:
+        return ""
     try:
         now = await _look(cited, answer.served.text, documents, within)
     except PortFailed as error:
@@ -166,6 +168,25 @@ def _name(citation: Citation) -> str:
     return citation.source.removeprefix(OWN_DOCUMENTS)
 
 
-def _is_kept_from_model(served: Served) -> bool:
-    """Whether an answer stands though a model could be asked: a person's word, or a model's own."""
-    return served.state == "confirmed" or served.origin in {"model", "person"}
+def tell_origin(answer: EarlierAnswer, language: str, stale: str) -> str:
+    """For who wrote the ticket: what is alike, whose answer it was, how old its pages are, why it is stale."""
+    served, day = answer.served, tell_day(answer)
+    if served.origin == "person":
+        origin = say("origin_person", language, person=served.person or say("a_person", language), day=day)
+    else:
+        origin = say("origin_confirmed" if served.state == "confirmed" else "origin_unconfirmed", language)
+    told = [say("alike" if answer.alike else "same_text", language, ticket=served.ticket, origin=origin)]
+    if day and any(map(_is_web_page, answer.resolution.citations)):  # nobody looks whether they still say the same
+        told.append(say("pages_read_on", language, day=day))
+    return " ".join([*told, stale] if stale else told)
+
+
+def explain_origin(answer: EarlierAnswer, stale: str) -> str:
+    """The same for log and trace, in English and with the measure."""
+    told = tell_origin(answer, "en", stale)
+    return f"{told} It is alike: {answer.alike}." if answer.alike else told
+
+
+def tell_day(answer: EarlierAnswer) -> str:
+    """The day on which it was given, here; empty where nobody knows."""
+    return local(answer.served.created)[:10] if answer.served.created else ""

@@ -1,4 +1,9 @@
-"""Remembered tickets in the database, and what people said of them: the truth that every look-up is checked against."""
+"""
+What solved earlier tickets: recalled, stored, judged by people, learnt from.
+
+The same text is found in the database; similar texts are judged in a worker process by what was learnt from the store,
+which a process of its own does in the background. The database is the truth that every look-up is checked against.
+"""
 
 import asyncio
 import contextlib
@@ -14,8 +19,17 @@ from actors.ports import Documents, PortFailed, Recall
 from actors.text.languages import guess_language
 from runtime.embeddings.embedder import Embedder, EmbeddingFailed
 from runtime.memory.job_results import NOTHING_LEARNT, Learnt, Looked
-from runtime.memory.provenance import explain_origin, tell_day, tell_origin
-from runtime.memory.staleness import Basis, EarlierAnswer, KeptAnswer, choose_basis, find_basis, find_reasons
+from runtime.memory.staleness import (
+    Basis,
+    EarlierAnswer,
+    KeptAnswer,
+    choose,
+    choose_basis,
+    explain_origin,
+    find_basis,
+    tell_day,
+    tell_origin,
+)
 from runtime.memory.ticket_text import READ_CHARACTERS, Digest, digest, whole
 from runtime.processes.pool import WorkError, Workers
 from runtime.settings import MemorySettings
@@ -31,6 +45,8 @@ TEXTS_AT_ONCE = 256
 """So many texts are on their way to the sentence model at once while memory learns."""
 MOST_SAME = 5
 """So many answers to the very same text are looked at for one that may be repeated."""
+NOTHING: tuple[int, int] = (0, 0)
+"""Counts of a store that nothing was learnt from."""
 
 
 class NotRemembered(PortFailed):
@@ -50,12 +66,7 @@ class GivenAnswer(NamedTuple):
 
 
 class TicketMemory:
-    """
-    The port `Memory`: what solved earlier tickets.
-
-    The same text is found in the database; similar texts are judged in a worker process by what was learnt from the
-    store, which a process of its own does in the background.
-    """
+    """The port `Memory`."""
 
     def __init__(
         self, store: MemoryStore, workers: Workers, settings: MemorySettings, documents: Documents | None = None,
@@ -78,8 +89,10 @@ class TicketMemory:
         self._learning: asyncio.Task[None] | None = None
         self._closed = False
         self._counts = store.counts_at_start
-        self._learnt = store.learnt if store.learnt and self.model.exists() else (0, 0)
+        self._learnt = store.learnt if store.learnt and self.model.exists() else NOTHING
         self.learn_if_due()
+
+    # Recalling
 
     async def recall(self, text: str, *, within: float) -> Recall:
         """Decide whether an earlier resolution answers this ticket."""
@@ -87,21 +100,80 @@ class TicketMemory:
             return Recall(verdict="miss", why="The ticket has no text.")
         until = asyncio.get_running_loop().time() + min(within, self._settings.lookup_seconds)
         same = digest(text)
-        recalled = await self._find_same(text, same, until) or await self._similar(text, until)
+        recalled = await self._find_same(text, same, until) or await self._find_similar(text, until)
         bodies = await self._store.wrong_answers(same, MOST_REJECTED)
         rejected = tuple(msgspec.msgpack.decode(body, type=Resolution).text for body in bodies)
         return msgspec.structs.replace(recalled, rejected=rejected) if rejected else recalled
 
-    async def first(self, text: str, *, within: float) -> Resolution | None:
-        """The resolution that ranks first among those of similar texts, whatever its score: to measure ranking by."""
-        looked = await self._look_up(text, within)
-        served = await self._store.row(*looked.first) if looked.first is not None else None
-        return msgspec.msgpack.decode(served.resolution, type=Resolution) if served else None
+    async def _find_same(self, text: str, same: Digest, until: float) -> Recall | None:
+        """An answer to the very same text: nothing learnt is needed for it. `until`: by the loop's clock."""
+        served = await self._store.same(same, MOST_SAME)
+        return await self._choose([_unpack(each) for each in served], text, until)
+
+    async def _find_similar(self, text: str, until: float) -> Recall:
+        try:
+            looked = await self._look_up(text, until)
+        except WorkError as error:
+            return Recall(verdict="miss", why=f"Similar tickets could not be looked up: {error}.")
+        if looked.problem not in {"", NOTHING_LEARNT, self._problem}:
+            log.warning("memory.model_unusable", error=looked.problem)
+            self._problem, self._learnt = looked.problem, NOTHING
+            self.learn_if_due()
+        answers = [  # what was learnt is older than the truth: only what still stands is said
+            _unpack(served, each.verdict, each.why)
+            for each in looked.candidates
+            if (served := await self._store.row(each.row, each.answer))
+        ]
+        if recalled := await self._choose(answers, text, until):
+            return recalled
+        why = looked.problem or looked.why or "what is like it is not to be used"
+        return Recall(verdict="miss", why=f"No earlier ticket is alike: {why}.")
+
+    async def _look_up(self, text: str, until: float) -> Looked:
+        if self._learnt == NOTHING and not self.model.exists():
+            return Looked(
+                problem=NOTHING_LEARNT
+            )  # a worker would say the same, and under load nobody has time for that
+        clock, shown = asyncio.get_running_loop().time, whole(text[:READ_CHARACTERS])
+        name, vector = "", b""
+        if self._embedder is not None:
+            name = self._embedder.name
+            with contextlib.suppress(EmbeddingFailed):  # what is alike by its words is still suggested
+                (vector,) = await self._embedder.embed([shown], kind="passage", within=max(0.0, until - clock()))
+        arguments = (str(self.model), str(self._store.path), shown, vector, name)
+        within = max(0.0, until - clock())
+        return await self._workers.call("runtime.memory.learning:look_up", *arguments, within=within, returns=Looked)
+
+    async def _choose(self, answers: list[EarlierAnswer], text: str, until: float) -> Recall | None:
+        """The first of some answers that may be repeated; if none may, the first of all, with the reason."""
+        if not answers:
+            return None
+        within, language = max(0.0, until - asyncio.get_running_loop().time()), guess_language(text)
+        answer, stale = await choose(
+            answers, self.documents, has_model=self._has_model, language=language, within=within
+        )
+        served, is_persons = answer.served, answer.served.origin == "person"
+        is_confirmed, allowed = served.state == "confirmed", self._settings.unconfirmed
+        may_be_hit = is_confirmed or allowed == "similar" or (allowed == "same_text" and not answer.alike)
+        resolution = answer.resolution
+        shown = msgspec.structs.replace(
+            resolution,
+            grade="resolved" if is_confirmed and not stale else resolution.grade,
+            # a person's answer is given word for word: what it cites is to look it up by
+            citations=() if is_persons and not stale else resolution.citations,
+        )
+        return Recall(
+            answer.verdict if may_be_hit and not stale else "suggestion", shown, served.ticket,
+            explain_origin(answer, stale), stale=stale, vouched=is_confirmed or served.origin == "model",
+            answered=tell_day(answer), told=tell_origin(answer, language, stale),
+        )  # fmt: skip
+
+    # Storing, and what people say
 
     async def store(self, key: str, ticket_id: str, text: str, resolution: Resolution, degraded: str = "") -> None:
         """Remember what solved a ticket, unconfirmed, durably; `degraded`: why no model did, though there is one."""
         origin = "model" if self._has_model and not degraded else "rules"
-        basis = await find_basis(resolution, text, self.documents, self._settings.lookup_seconds)
+        basis = await self._find_basis(resolution, text)
         row = to_row(key, ticket_id, text, resolution, basis)._replace(origin=origin, created=time.time())
         await self._store.remember(row)
         self._add_counts(1, 0)
@@ -115,18 +187,17 @@ class TicketMemory:
         :param person: who gave it, where that is known.
         :param edited: of which answer these are other words: they rest on the same places.
         """
-        resolution, basis = Resolution(answer, grade="resolved"), None
-        if edited is not None:
-            citations, basis = await self._find_rest(edited)
-            resolution = msgspec.structs.replace(resolution, citations=citations)
-        row = to_row(f"{uuid.uuid4()}:taught", ticket_id, text, resolution, basis)
+        citations, basis = await self._find_rest(edited) if edited is not None else ((), None)
+        row = to_row(f"{uuid.uuid4()}:taught", ticket_id, text, Resolution(answer, citations, "resolved"), basis)
         row = row._replace(state="confirmed", origin="person", person=whole(person), created=time.time())
         await self._store.teach(row)
         self._add_counts(1, 1)
 
     async def confirm(self, ticket_id: str, text: str, resolution: Resolution) -> None:
         """Remember only so much of the answer to a ticket, confirmed, durably."""
-        basis = await self._take_over_basis(ticket_id, text, resolution)
+        rests = (choose_basis(known, resolution) for known in await self._find_kept(ticket_id, text))
+        # what its places rested on when it was given: that is what a person has read
+        basis = next(filter(None, rests), None) or await self._find_basis(resolution, text)
         row = to_row(f"{uuid.uuid4()}:confirmed", ticket_id, text, resolution, basis)
         await self._store.teach(row._replace(state="confirmed", origin="places", created=time.time()))
         self._add_counts(1, 1)
@@ -142,8 +213,9 @@ class TicketMemory:
         ticket_id, state = whole(ticket_id), "confirmed" if right else "rejected"
         count = await self._store.judge(ticket_id, state)
         if not count and said is not None:
-            basis = await find_basis(said[1], said[0], self.documents, self._settings.lookup_seconds)
-            row = to_row(f"{uuid.uuid4()}:judged", ticket_id, *said, basis)
+            text, resolution = said
+            basis = await self._find_basis(resolution, text)
+            row = to_row(f"{uuid.uuid4()}:judged", ticket_id, text, resolution, basis)
             await self._store.remember(row._replace(state=state, created=time.time()))
             count = 1
         if not count:
@@ -159,23 +231,6 @@ class TicketMemory:
         count = await self._store.forget_unjudged(whole(ticket_id))
         self._add_counts(-count, 0)
         return count
-
-    async def _take_over_basis(self, ticket_id: str, text: str, resolution: Resolution) -> Basis | None:
-        """What chosen places of an answer rested on when it was given: that is what a person has read."""
-        for served in await self._store.same(digest(text), MOST_SAME):
-            answer = _unpack(served, "hit", "", is_same=True)
-            if served.ticket == whole(ticket_id) and (basis := choose_basis(answer, resolution)):
-                return basis
-        return await find_basis(resolution, text, self.documents, self._settings.lookup_seconds)
-
-    async def _find_rest(self, edited: GivenAnswer) -> tuple[tuple[Citation, ...], Basis | None]:
-        """What an answer cites, and what that rested on when it was given: memory knows more than was shown of it."""
-        for served in await self._store.same(digest(edited.text), MOST_SAME):
-            known = _unpack(served, "hit", "", is_same=True)
-            if served.ticket == whole(edited.ticket) and known.resolution.text == whole(edited.answer.text):
-                return known.resolution.citations, known.basis
-        basis = await find_basis(edited.answer, edited.text, self.documents, self._settings.lookup_seconds)
-        return edited.answer.citations, basis
 
     async def judgement(self, ticket_id: str, answer: str) -> str:
         """
@@ -193,6 +248,23 @@ class TicketMemory:
         judged = await self._store.judgement(whole(ticket_id))
         return judged is not None and judged[2] == "person"
 
+    async def _find_basis(self, resolution: Resolution, text: str) -> Basis | None:
+        return await find_basis(resolution, text, self.documents, self._settings.lookup_seconds)
+
+    async def _find_kept(self, ticket_id: str, text: str) -> list[EarlierAnswer]:
+        """The answers that memory has for a ticket of this text."""
+        served = await self._store.same(digest(text), MOST_SAME)
+        return [_unpack(each) for each in served if each.ticket == whole(ticket_id)]
+
+    async def _find_rest(self, edited: GivenAnswer) -> tuple[tuple[Citation, ...], Basis | None]:
+        """What an answer cites, and what that rested on when it was given: memory knows more than was shown of it."""
+        for known in await self._find_kept(edited.ticket, edited.text):
+            if known.resolution.text == whole(edited.answer.text):
+                return known.resolution.citations, known.basis
+        return edited.answer.citations, await self._find_basis(edited.answer, edited.text)
+
+    # Learning
+
     async def learn(self) -> Learnt:
         """
         Learn from everything that is remembered, now.
@@ -207,7 +279,7 @@ class TicketMemory:
         try:
             await self._embed_texts(until)
             left = max(0.0, until - clock())
-            learnt = await workers.call("runtime.memory.training:learn", *arguments, within=left, returns=Learnt)
+            learnt = await workers.call("runtime.memory.learning:learn", *arguments, within=left, returns=Learnt)
         except (WorkError, EmbeddingFailed) as error:
             raise LearningFailed(
                 f"Memory could not learn: {str(error).rstrip('.')}. Earlier answers to similar tickets stay."
@@ -241,26 +313,6 @@ class TicketMemory:
         if self.due() and not running and not self._closed:
             self._learning = asyncio.get_running_loop().create_task(self._learn_quietly(), name="memory learns")
 
-    async def learnt(self) -> None:
-        """Return when no learning is under way."""
-        if self._learning is not None:
-            await asyncio.wait([self._learning])
-
-    async def recount(self) -> None:
-        """Rows were deleted by somebody else, and the model with them; with enough left, it is made again."""
-        self._counts = await self._store.counts()
-        if not self.model.exists():
-            self._learnt = (0, 0)
-        self.learn_if_due()
-
-    async def close(self) -> None:
-        """Stop learning, whatever it is at; before the database closes. A model that is not whole is never used."""
-        self._closed = True
-        if self._learning is not None:
-            self._learning.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._learning
-
     async def _learn_quietly(self) -> None:
         counts = self._counts
         try:
@@ -275,102 +327,45 @@ class TicketMemory:
         self._counts = (self._counts[0] + tickets, self._counts[1] + judged)
         self.learn_if_due()
 
-    async def _find_same(self, text: str, same: Digest, until: float) -> Recall | None:
-        """An answer to the very same text: nothing learnt is needed for it. `until`: by the loop's clock."""
-        served = await self._store.same(same, MOST_SAME)
-        answers = [_unpack(each, "hit", "has the same text", is_same=True) for each in served]
-        return await self._choose(answers, text, until)
+    async def learnt(self) -> None:
+        """Return when no learning is under way."""
+        if self._learning is not None:
+            await asyncio.wait([self._learning])
 
-    async def _similar(self, text: str, until: float) -> Recall:
-        try:
-            looked = await self._look_up(text, max(0.0, until - asyncio.get_running_loop().time()))
-        except WorkError as error:
-            return Recall(verdict="miss", why=f"Similar tickets could not be looked up: {error}.")
-        if looked.problem not in {"", NOTHING_LEARNT, self._problem}:
-            log.warning("memory.model_unusable", error=looked.problem)
-            self._problem, self._learnt = looked.problem, (0, 0)
-            self.learn_if_due()
-        answers = [  # what was learnt is older than the truth: only what still stands is said
-            _unpack(served, candidate.verdict, f"is alike ({candidate.why})", is_same=False)
-            for candidate in looked.candidates
-            if (served := await self._store.row(candidate.row, candidate.answer))
-        ]
-        if recalled := await self._choose(answers, text, until):
-            return recalled
-        why = looked.problem or looked.why or "what is like it is not to be used"
-        return Recall(verdict="miss", why=f"No earlier ticket is alike: {why}.")
+    async def recount(self) -> None:
+        """Rows were deleted by somebody else, and the model with them; with enough left, it is made again."""
+        self._counts = await self._store.counts()
+        if not self.model.exists():
+            self._learnt = NOTHING
+        self.learn_if_due()
 
-    async def _look_up(self, text: str, within: float) -> Looked:
-        if not self._has_learnt():  # a worker would say the same, and under load nobody has time for that
-            return Looked(problem=NOTHING_LEARNT)
-        until, shown = asyncio.get_running_loop().time() + within, whole(text[:READ_CHARACTERS])
-        name, vector = "", b""
-        if self._embedder is not None:
-            name = self._embedder.name
-            with contextlib.suppress(EmbeddingFailed):  # what is alike by its words is still suggested
-                (vector,) = await self._embedder.embed([shown], kind="passage", within=within)
-        function = "runtime.memory.prediction:look_up"
-        arguments = (str(self.model), str(self._store.path), shown, vector, name)
-        left = max(0.0, until - asyncio.get_running_loop().time())
-        return await self._workers.call(function, *arguments, within=left, returns=Looked)
-
-    def _has_learnt(self) -> bool:
-        """Whether there is a model of earlier tickets, whichever process made it."""
-        return self._learnt != (0, 0) or self.model.exists()
-
-    async def _choose(self, answers: list[EarlierAnswer], text: str, until: float) -> Recall | None:
-        """The first of some answers that may be repeated; if none may, the first of all, with the reason."""
-        if not answers:
-            return None
-        within = max(0.0, until - asyncio.get_running_loop().time())
-        language = guess_language(text)
-        reasons = await find_reasons(
-            answers, self.documents, has_model=self._has_model, language=language, within=within
-        )
-        for answer, reason in zip(answers, reasons, strict=True):
-            if not reason:
-                return self._answer(answer, language)
-        return self._answer(answers[0], language, reasons[0])
-
-    def _answer(self, answer: EarlierAnswer, language: str, stale: str = "") -> Recall:
-        ticket_id, state, resolution, verdict = (
-            answer.served.ticket, answer.served.state, answer.resolution, answer.verdict
-        )  # fmt: skip
-        unconfirmed = state != "confirmed"
-        if stale or (unconfirmed and self._settings.unconfirmed in {answer.never, "never"}):
-            verdict = "suggestion"
-        grade = resolution.grade if stale or unconfirmed else "resolved"
-        is_given = answer.served.origin == "person" and not stale  # word for word: what it cites is to look it up by
-        citations = () if is_given else resolution.citations
-        shown = msgspec.structs.replace(resolution, grade=grade, citations=citations)
-        return Recall(
-            verdict, shown, ticket_id, explain_origin(answer, stale), stale=stale,
-            vouched=not unconfirmed or answer.served.origin == "model",
-            answered=tell_day(answer), told=tell_origin(answer, language, stale),
-        )  # fmt: skip
+    async def close(self) -> None:
+        """Stop learning, whatever it is at; before the database closes. A model that is not whole is never used."""
+        self._closed = True
+        if self._learning is not None:
+            self._learning.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._learning
 
 
 def to_row(key: str, ticket_id: str, text: str, resolution: Resolution, basis: Basis | None = None) -> Remembered:
     """A solved ticket as it is stored, unconfirmed; the same key again changes nothing."""
-    same, answer = digest(text), digest(resolution.text)
     kept = KeptAnswer(resolution.text, resolution.citations, resolution.grade, basis)
-    return Remembered(whole(ticket_id), whole(text), same, _pack(kept), answer, "unconfirmed", whole(key))
-
-
-def _unpack(served: Served, verdict: Literal["hit", "suggestion"], how: str, *, is_same: bool) -> EarlierAnswer:
-    kept, never = msgspec.msgpack.decode(served.resolution, type=KeptAnswer), "never" if is_same else "same_text"
-    return EarlierAnswer(served, kept.resolution, kept.basis, verdict, how, is_same, never)
-
-
-def _pack(kept: KeptAnswer) -> bytes:
     try:
-        return msgspec.msgpack.encode(kept)
+        packed = msgspec.msgpack.encode(kept)
     except UnicodeEncodeError:
         citations = tuple(_mend(citation) for citation in kept.citations)
-        return msgspec.msgpack.encode(msgspec.structs.replace(_mend(kept), citations=citations))
+        packed = msgspec.msgpack.encode(msgspec.structs.replace(_mend(kept), citations=citations))
+    same, answer = digest(text), digest(resolution.text)
+    return Remembered(whole(ticket_id), whole(text), same, packed, answer, "unconfirmed", whole(key))
 
 
 def _mend(struct: S) -> S:
     """With whole characters only."""
     texts = ((name, getattr(struct, name)) for name in struct.__struct_fields__)
     return msgspec.structs.replace(struct, **{name: whole(text) for name, text in texts if isinstance(text, str)})
+
+
+def _unpack(served: Served, verdict: Literal["hit", "suggestion"] = "hit", alike: str = "") -> EarlierAnswer:
+    kept = msgspec.msgpack.decode(served.resolution, type=KeptAnswer)
+    return EarlierAnswer(served, kept.resolution, kept.basis, verdict, alike)

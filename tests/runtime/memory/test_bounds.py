@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from bench.solved_tickets import remember_all
-from runtime.memory import decision, neighbours, training
-from runtime.memory.decision import rehearse
-from runtime.memory.neighbours import arrange
+from runtime.memory import learning, neighbours
+from runtime.memory.neighbours import arrange, rehearse
 from runtime.memory.ticket_text import terms
 from tests.runtime.memory.conftest import Open
 from tests.runtime.memory.kit import solved
@@ -22,13 +21,13 @@ async def test_a_store_above_every_bound_still_learns(
     # given a store that is larger than what may be read, known and compared
     memory = opened()
     await remember_all(memory, solved())
-    monkeypatch.setattr(training, "MAX_TEXTS", 200)
+    monkeypatch.setattr(learning, "MAX_TEXTS", 200)
     monkeypatch.setattr(neighbours, "MAX_TERMS", 500)
     monkeypatch.setattr(neighbours, "COMPARED", 7)
     monkeypatch.setattr("os.setpriority", lambda *_: None)  # it learns in this process, for once
     # when it learns
     path = str(tmp_path / "terminus.db")
-    learnt = training.learn(path, str(memory.model), similar=False, false_hits=0.02, embedder="")
+    learnt = learning.learn(path, str(memory.model), similar=False, false_hits=0.02, embedder="")
     # then it keeps to them, and its model serves
     assert (learnt.texts, learnt.answers) == (200, 7)
     recall = await memory.recall(f"{solved()[-1].text} again", within=WITHIN)
@@ -40,11 +39,11 @@ async def test_a_store_above_every_bound_still_learns(
 def test_a_rehearsal_ends_when_its_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
     said, answer = [terms(each.text) for each in solved()], np.arange(600, dtype=np.int32) // 30
     _, index = arrange(said, answer, 600, np.zeros((600, 0), np.int8))
-    monkeypatch.setattr(decision, "_BLOCK", 50)
+    monkeypatch.setattr(neighbours, "_BLOCK", 50)
     times = iter([0.0, 0.0, 0.5, 1.5])
-    monkeypatch.setattr(decision, "REHEARSAL_SECONDS", 1.0)
+    monkeypatch.setattr(neighbours, "REHEARSAL_SECONDS", 1.0)
     monkeypatch.setattr("time.process_time", lambda: next(times))
-    asked = rehearse(index, said, 600).text
+    asked = rehearse(index, said).text
     # two blocks, each text known and new, from all over the store
     assert len(asked) == 200
     assert len(np.unique(answer[asked])) > 15

@@ -5,8 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from runtime.memory.decision import LEAST_TICKETS, rehearse
-from runtime.memory.neighbours import NAMES, Neighbours, arrange
+from runtime.memory.neighbours import LEAST_TICKETS, NAMES, Neighbours, arrange, rehearse
 from runtime.memory.ticket_text import terms
 from tests.runtime.memory.kit import ANSWERS, TEXTS, solved, text, topics
 
@@ -80,7 +79,7 @@ def test_leaving_an_answer_out_is_like_never_having_stored_it(vectors: np.ndarra
     never, whole = index(TEXTS, vectors), index(vectors=vectors)
     ticket = vectors[0].tobytes()
     # when both are asked about a ticket of that answer
-    without = whole.weigh(whole.see(SAID[0], ticket), np.arange(TEXTS))
+    without = whole.weigh(whole.see(SAID[0], ticket), (0, TEXTS))
     there = never.weigh(never.see(SAID[0], ticket))
     # then nothing gives away that the whole one knows its words
     assert (without.text - TEXTS, without.answer) == (there.text, there.answer)
@@ -92,7 +91,7 @@ def test_leaving_an_answer_out_is_like_never_having_stored_it(vectors: np.ndarra
 def test_a_text_that_is_left_out_does_not_speak_for_its_answer() -> None:
     known = index()
     ticket = known.see(SAID[0], b"")
-    with_it, without = known.weigh(ticket), known.weigh(ticket, np.array([0]))
+    with_it, without = known.weigh(ticket), known.weigh(ticket, (0, 1))
     assert (with_it.text, with_it.tickets) == (0, TEXTS)
     assert (without.answer, without.tickets) == (0, TEXTS - 1)
     assert without.text != 0
@@ -110,7 +109,7 @@ def test_texts_that_nobody_confirmed_have_no_say_but_are_found_alike() -> None:
 
 
 def test_rehearsal_asks_about_every_text_once_known_and_once_new() -> None:
-    found = rehearse(index(), SAID, SIZE)
+    found = rehearse(index(), SAID)
     for kind in (found.known, ~found.known):
         assert sorted(found.text[kind]) == list(range(SIZE))
     assert found.right[found.known].mean() > 0.9
@@ -125,7 +124,7 @@ def test_the_only_text_of_an_answer_is_new_and_few_texts_make_no_hit() -> None:
     kept = [0, *range(TEXTS, TEXTS + LEAST_TICKETS), *range(2 * TEXTS, SIZE)]
     said = [SAID[text] for text in kept]
     _, known = arrange(said, answer[kept], len(kept), NONE[kept])
-    found = rehearse(known, said, len(kept))
+    found = rehearse(known, said)
     assert found.known[found.text == 0].tolist() == [False]
     few = (found.text > 0) & (found.text <= LEAST_TICKETS) & found.right
     assert few.any()

@@ -15,7 +15,7 @@ from actors.evidence.claims import Resolution
 from bench.solved_tickets import SolvedTicket, remember_all
 from runtime.crawl import originals
 from runtime.families.research_state.writer import save
-from runtime.memory import training
+from runtime.memory import learning
 from runtime.memory.ticket_memory import TicketMemory
 from runtime.memory.ticket_text import digest
 from runtime.node import Node
@@ -167,7 +167,7 @@ async def test_a_model_that_was_learnt_from_what_was_purged_meanwhile_is_not_kep
     monkeypatch.setattr(array_file, "write", later)
     monkeypatch.setattr(os, "setpriority", lambda *_: None)
     arguments = (str(node.folder / "terminus.db"), str(node.memory.model), False, 0.016, "")
-    await asyncio.to_thread(training.learn, *arguments)
+    await asyncio.to_thread(learning.learn, *arguments)
 
     assert kept == [True, False]
     assert WORD.lower().encode() not in node.memory.model.read_bytes()

@@ -8,8 +8,7 @@ import pytest
 
 from actors.evidence.claims import Resolution
 from bench.solved_tickets import SolvedTicket, remember_all
-from runtime.memory.ticket_memory import LearningFailed, TicketMemory
-from runtime.settings import MemorySettings
+from runtime.memory.ticket_memory import LearningFailed
 from tests.runtime.memory.conftest import QUIET, Open
 from tests.runtime.memory.kit import ANSWERS, COMMON, solved, text, topics
 
@@ -185,10 +184,3 @@ async def test_closing_ends_a_learning_that_is_under_way(opened: Open) -> None:
 async def test_a_look_up_that_takes_too_long_is_a_miss(learnt: Open) -> None:
     recall = await learnt().recall(similar(0), within=0.001)
     assert (recall.verdict, "took longer" in recall.why) == ("miss", True)
-
-
-async def test_ranking_alone_names_the_answer_even_below_the_thresholds(learnt: Open) -> None:
-    memory: TicketMemory = learnt(MemorySettings(learn_after=QUIET.learn_after, unconfirmed="never"))
-    first = await memory.first(topics(ANSWERS)[3][0], within=WITHIN)
-    assert first is not None
-    assert first.text == "Answer 3."
