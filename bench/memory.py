@@ -72,7 +72,7 @@ async def quality(data: Path, split: str, name: str, folder: Path, most: int, *,
     database, workers = Database(folder / f"{name}.db", SCHEMA), Workers(size=1)
     embedder = open_model(workers, by_words=by_words)
     memory = TicketMemory(SqliteMemory(database), workers, SETTINGS, embedder=embedder)
-    resolvable = new = hits = right = false = first = suggested = useful = 0
+    resolvable = new = hits = right = false = suggested = useful = 0
     try:
         await remember_all(memory, tickets)
         learnt, cpu = await learn(memory)
@@ -81,8 +81,6 @@ async def quality(data: Path, split: str, name: str, folder: Path, most: int, *,
             recall = await memory.recall(question["text"], within=WITHIN)
             if gold in answers:
                 resolvable += 1
-                ranked = await memory.first(question["text"], within=WITHIN)
-                first += ranked is not None and ranked.text == gold
             else:
                 new += 1
                 false += recall.verdict == "hit"
@@ -99,7 +97,6 @@ async def quality(data: Path, split: str, name: str, folder: Path, most: int, *,
         "precision": right / max(1, hits),
         "recall": right / max(1, resolvable),
         "false_hits": false / max(1, new),
-        "p_at_1": first / max(1, resolvable),
         "suggestions_right": useful / max(1, suggested),
         "resolvable": resolvable,
         "never_stored": new,

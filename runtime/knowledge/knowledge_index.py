@@ -154,6 +154,8 @@ class KnowledgeIndex:
             except WorkError as error:
                 if renewed or LAPSED not in str(error):
                     said = explain(error, self._database)
+                    if NO_INDEX in said:
+                        raise KnowledgeFailed(said) from error
                     raise KnowledgeFailed(f"The documents could not be searched: {said}") from error
             try:
                 async with asyncio.timeout_at(until):
