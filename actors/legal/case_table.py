@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from actors.evidence.claims import Claim, Resolution
 from actors.evidence.passages import BELOW, CASE, LOOKED_UP, Passage
-from actors.evidence.wording import terms
 from actors.legal.answer_form import AnswerForm, CitedClaims, mark
 from actors.legal.case_criteria import Criteria, Criterion, load_criteria
 from actors.legal.classification import Classification
@@ -13,6 +12,7 @@ from actors.legal.output_schemas import CaseCell, CaseTableDraft, ComparisonRequ
 from actors.reporting.markdown import render_table
 from actors.reporting.report import ReportSentence, Table
 from actors.text.catalogue import say
+from actors.text.keywords import terms
 from actors.text.normalize import casefold
 from actors.text.sentences import split_sentences
 from actors.text.truncate import shorten

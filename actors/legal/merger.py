@@ -11,7 +11,6 @@ from actors.evidence.claims import Citation, Resolution
 from actors.evidence.passages import Passage, SearchHits
 from actors.evidence.shortfalls import explain_shortfalls, merge_shortfalls
 from actors.evidence.support import Finding, compare
-from actors.evidence.wording import terms
 from actors.legal.answer_form import CitedClaims, mark
 from actors.legal.messages import MergeOpinions, OpinionGiven
 from actors.legal.opinion import render_source, render_sources
@@ -19,6 +18,7 @@ from actors.legal.output_schemas import LegalDraft, MergedDraft, MergeRequest
 from actors.ports import Model, ModelRequest, PortFailed
 from actors.roster import AgentSpec
 from actors.text.catalogue import say
+from actors.text.keywords import terms
 from actors.text.normalize import sanitize_phrase, settle_code
 from actors.workflow.progress import StatusChanged
 from actors.workflow.tables import MemberResult

@@ -126,14 +126,15 @@ TOLD = (
 )
 UNDECIDED = frozenset(
     {
-        "You must not open the lid of the boiler before it has cooled for 40 min.",
+        "Members may not borrow more than eight books.",
         "It is not possible to use a password twice.",
-        "Decken Sie die Heizung ab.",
-        "Start the car while it is charging.",
+        "If you do nothing for half an hour, you are logged out.",
+        "A password can be reused.",
+        "Sessions never end.",
         "Laden Sie den Akku bei weniger als 5 °C auf.",
         "El registro nunca se borra.",
-        "No data is lost when you delete the cache, as it is built anew.",
-        "Members need not pay for the lamp.",
+        "Start the car while it is charging.",
+        "Decken Sie die Heizung ab.",
     }
 )
 """What rules take for the contrary of what it is: somebody who understands it has to read it."""

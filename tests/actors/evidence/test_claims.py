@@ -222,13 +222,6 @@ def test_the_tickets_own_numbers_and_names_may_be_spoken_of() -> None:
     assert verify(other, PASSAGES, "May it be 8 GB?") == "contradicted", "the quote says another number"
 
 
-def test_a_count_of_what_a_quote_lists_is_no_invention() -> None:
-    body = "Bring a passport, a photo, and the signed form."
-    passage = Passage("a#0", "a.md", "A", "A", body, 0, len(body))
-    assert verify(Claim("Bring three things: passport, photo and signed form.", 1, body), (passage,)) == "supported"
-    assert verify(Claim("Bring seven things: passport, photo and signed form.", 1, body), (passage,)) == "unverified"
-
-
 def test_a_number_with_a_sharp_s_is_known_as_any_other() -> None:
     said, quote = "Die Frist beträgt dreißig Tage.", "Die Frist beträgt sechzig Tage."
     passage = Passage(id="a#1", source="a.md", title="A", heading="A", text=quote, start=0, end=len(quote))
