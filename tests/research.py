@@ -98,10 +98,14 @@ def a_case(**more: Any) -> ResearchCase:
         "directions": ("licensing",),
         "analysis": r.Analysis(
             overview=(said,),
-            competitors=(r.Competitor("Quay", (other,)),),
-            features=(said,),
-            swot=r.Swot(strengths=(r.SwotItem(said, "Strengths"),)),
-            comparison=r.Comparison(("Harbor", "Quay"), (r.Row("Rules", (said, None)),)),
+            profile=r.Profile(
+                "Harbor",
+                ("competitors", "features", "strengths"),
+                competitors=(r.Competitor("Quay", (other,)),),
+                features=(said,),
+                swot=r.Swot(strengths=(said,)),
+            ),
+            comparison=r.Comparison(("Harbor", "Quay"), (r.Row("Rules", (r.Cell(said, "yes"), None)),)),
             contradictions=(r.Contradiction("replication rules", said, other),),
             summary=f"**Overview**\n\n- {FACT}\n- {OTHER}",
         ),

@@ -65,9 +65,9 @@ def answer(it: Asked) -> Any:
     return {"claims": it.claims(), "directions": [], "answered": bool(it.passages)}
 
 
-def landscape(it: Asked) -> Any:
-    parts = ("competitors", "features", "strengths", "weaknesses", "opportunities", "threats")
-    return {part: [] for part in parts}
+def points(it: Asked) -> Any:
+    """Nothing on any product."""
+    return {"claims": []}
 
 
 def overview(it: Asked) -> Any:
@@ -81,7 +81,7 @@ def approve(it: Asked) -> Any:
 
 
 HONEST: Mapping[str, Says] = {
-    "PlanDraft": plan, "Answer": answer, "Landscape": landscape, "Overview": overview, "SecondReading": approve,
+    "PlanDraft": plan, "Answer": answer, "Points": points, "Overview": overview, "SecondReading": approve,
 }  # fmt: skip
 
 

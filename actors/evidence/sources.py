@@ -112,3 +112,5 @@ class Statement(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     page: str
     """Key of the page."""
     round: int = 1
+    heading: str = ""
+    """The one that it must be read under, where that is not its passage's."""

@@ -3,14 +3,18 @@
 from collections.abc import Iterator, Sequence
 
 from actors.reporting.measures import Cited, Series, comparison_series, find_years, series
-from actors.reporting.report import Chart, ReportSentence, SourceEntry, Table
-from actors.text.catalogue import say
+from actors.reporting.report import Chart, Report, ReportSentence, SourceEntry, Table
+from actors.text.catalogue import every_form, say
 from actors.text.sentences import split_sentences
-from actors.text.source_text import flat
+from actors.text.source_text import flat, pieces
 from actors.text.truncate import shorten
 
 SIGNS = {"%": "percent", "$": "dollars"}
 """In words, as the catalogue names them."""
+YES = frozenset(["yes", "ja", "oui", "✓", "✔", "✅", "有", "是", "支持", "예", "있음"])
+"""How tables say that a product has something."""
+ENTRIES, ENTRY_CHARACTERS = 6, 70
+"""Of a quadrant, in a map."""
 SUBJECTS = 3
 """Charts of the topic itself."""
 MOMENTS = 12
@@ -46,6 +50,31 @@ def charts(
     return tuple(drawn)
 
 
+def draw_product(report: Report, product: str) -> tuple[Chart, ...]:
+    """What a product analysis has: its SWOT as a map, and how many of the compared features each product has."""
+    language, made = report.language, list[Chart]()
+    blocks = [each for each in report.swot if each.lines and each.title not in {"", say("unsorted", language)}]
+    entries = [
+        (f"{shorten(flat(line.text), ENTRY_CHARACTERS)} ({_marks(line.numbers, language)})", place)
+        for place, block in enumerate(blocks)
+        for line in block.lines[:ENTRIES]
+    ]
+    if entries:
+        title = f"{product}: {say('swot', language)}" if product else say("swot", language)
+        made.append(Chart("mindmap", title, tuple(entries), branches=tuple(each.title for each in blocks)))
+    if table := report.comparison:
+        answers = every_form("yes") | YES
+        columns = list(zip(*(row[1:] for row in table.rows), strict=True))
+        counts = [sum(cell.short.casefold() in answers for cell in column) for column in columns]
+        if sum(map(bool, counts)) and len(counts) > 1:
+            title = say("features_counted", language, count=len(table.rows))
+            bars = tuple(
+                (shorten(name, LABEL_CHARACTERS), count) for name, count in zip(table.head[1:], counts, strict=True)
+            )
+            made.append(Chart("bar", title, bars, say("features", language)))
+    return tuple(made)
+
+
 def _drawn(made: Series, language: str) -> Chart:
     """Bars; where all amounts are of one source, the title names it, else each label its own."""
     places = {numbers for _, _, numbers in made.items}
@@ -70,7 +99,7 @@ def _marks(numbers: Sequence[int], language: str) -> str:
 def _moments(line: ReportSentence, latest: int, language: str) -> Iterator[tuple[str, int]]:
     marks = f"({_marks(line.numbers, language)})" if line.numbers else ""
     seen: set[int] = set()
-    for sentence in split_sentences(flat(line.text)):
+    for sentence in (each for piece in pieces(line.text) for each in split_sentences(flat(piece.text))):
         for year, place in find_years(sentence):
             if year not in seen and (not latest or year <= latest + LATER_YEARS):
                 seen.add(year)

@@ -115,14 +115,14 @@ class CitationIndex:
         """Those that are supported and not said yet; they are said from now on."""
         return (each for each in statements if self.supports(each) and said.add(each.text))
 
-    def line(self, said: Statement, heading: str = "") -> ReportSentence:
+    def line(self, said: Statement) -> ReportSentence:
         """
         A supported statement as a line of the report, with the numbers of all sources that say it.
 
-        :param heading: the one that it must be read under; by default its passage's, unless it says it itself.
+        It is read under its own heading, or else under its passage's, unless it says that itself.
         """
         numbers = [self._cite(each) for each in self._places[_key(said.text)]]
-        under = shorten(flat(heading), HEADING_CHARACTERS) if heading else self._under(said)
+        under = shorten(flat(said.heading), HEADING_CHARACTERS) if said.heading else self._under(said)
         return ReportSentence(said.text, tuple(dict.fromkeys(numbers)), "" if verbatim(said) else said.quote, under)
 
     def _under(self, said: Statement) -> str:

@@ -152,7 +152,9 @@ def in_short(report: Report) -> str:
 def _questions(report: Report) -> tuple[int, int, int]:
     """How many questions there are, on how many of them something of their own was found, and in part only."""
     answers = [each for each in report.sections if not each.aside]
-    cells = [cell for row in (report.comparison.rows if report.comparison else ()) for cell in row[1:]]
+    cells = [
+        cell for row in (report.comparison.rows if report.comparison else ()) for cell in row[1:] if not cell.short
+    ]
     found = sum(bool(each.lines) for each in answers) + sum(bool(cell.numbers) for cell in cells)
     empty = {_plain(each.title) for each in answers if not each.lines}
     asked = found + len(empty) + len(report.unanswered)

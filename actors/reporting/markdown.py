@@ -162,7 +162,7 @@ def _fence(text: str, language: str = "") -> str:
 
 
 def _cell(line: ReportSentence) -> str:
-    parts = (_inline(part) for part in flat(line.text).split("|"))  # a backslash would not do in every viewer
+    parts = (_inline(part) for part in flat(line.in_table).split("|"))  # a backslash would not do in every viewer
     return f"{'&#124;'.join(parts)} {_marks(line)}".strip()
 
 

@@ -47,6 +47,8 @@ _YEAR = re.compile(
     r"|\b(?:in|since|until|from|during|before|after|by|year)\s+(?:early\s+|late\s+)?(?P<word>(?:1[5-9]|20)\d\d)"
     r"(?=\s*(?:[.,;:)]|$|(?:and|or|but|to|the|this|that|with|when|which|as|it|they|we|there|both|again|by|for|at|on|in|"
     r"is|was|has)\b))"
+    r"|\b(?:jahre?|seit|anfang|mitte|ende|frühjahr|sommer|herbst|winter|januar|februar|märz|mai|juni|juli|oktober|dezember)\s"
+    r"(?P<german>(?:1[5-9]|20)\d\d)\b"
     r"|\b(?P<iso>(?:1[5-9]|20)\d\d)-(?:0[1-9]|1[0-2])-[0-3]\d\b"
     r"|(?P<cjk>(?:1[5-9]|20)\d\d)\s?[年년]",
     re.IGNORECASE,
@@ -127,7 +129,7 @@ def comparison_series(head: Sequence[str], row: Sequence[ReportSentence]) -> Ser
     """A row of a comparison, when each side has one amount of the same unit."""
     items, units = [], set[str]()
     for side, cell in zip(head[1:], row[1:], strict=True):
-        found = amounts(flat(cell.text))
+        found = amounts(flat(cell.in_table))
         if len(found) != 1:
             return None
         units.add(found[0].unit)

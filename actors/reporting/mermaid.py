@@ -39,3 +39,10 @@ def mermaid(chart: Chart) -> str:
         case "timeline":
             rows = [f"    {figures(year)} : {label(event)}" for event, year in chart.items]
             return "\n".join(("timeline", f"    title {label(chart.title)}", *rows))
+        case "mindmap":
+            rows = ["mindmap", f'  root(("{label(chart.title)}"))']
+            for place, branch in enumerate(chart.branches):
+                rows.append(f'    b{place}["{label(branch)}"]')
+                its = [entry for entry, at in chart.items if at == place]
+                rows += (f'      b{place}e{number}["{label(entry)}"]' for number, entry in enumerate(its))
+            return "\n".join(rows)

@@ -17,6 +17,12 @@ class ReportSentence(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """The words of the source, where the sentence is not these words itself."""
     under: str = ""
     """The heading in the source under which the words stand."""
+    short: str = ""
+    """What a table shows in its place."""
+
+    @property
+    def in_table(self) -> str:
+        return self.short or self.text
 
 
 class ReportSection(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -50,7 +56,7 @@ class SourceEntry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Table(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """A comparison: a row a criterion, a column a side; the first column names the criterion."""
+    """A comparison: a row a criterion or a feature, a column a side; the first column names the criterion."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[ReportSentence, ...], ...]
@@ -59,12 +65,14 @@ class Table(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 class Chart(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Counted facts and amounts that sources name, never estimates."""
 
-    kind: Literal["pie", "bar", "timeline"]
+    kind: Literal["pie", "bar", "timeline", "mindmap"]
     title: str
     items: tuple[tuple[str, float], ...]
-    """(label, count or amount); of a timeline (event, year)."""
+    """(label, count or amount); of a timeline (event, year); of a mindmap (entry, place of its branch)."""
     unit: str = "Citations"
     """What bars count."""
+    branches: tuple[str, ...] = ()
+    """Of a mindmap."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -98,9 +106,9 @@ def body(report: Report) -> Iterator[ReportSentence]:
     yield from report.overview
     for block in report.sections:
         yield from block.lines
+    for pair in report.contradictions:
+        yield from pair
     for row in report.comparison.rows if report.comparison else ():
         yield from (cell for cell in row if cell.numbers)
     for block in (*report.competitors, *([report.features] if report.features else ()), *report.swot):
         yield from block.lines
-    for pair in report.contradictions:
-        yield from pair

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from actors.evidence.sources import Statement
 from actors.reporting.markdown import escape
-from actors.research.models import Analysis
+from actors.research.models import Analysis, Profile
 from actors.text.normalize import sanitize_line
 from actors.text.truncate import shorten
 
@@ -18,16 +18,15 @@ _SUMMARIZED = 12
 
 def analysis_summary(analysis: Analysis) -> str:
     """An analysis as Markdown: overview of less than 500 characters, features, competitors, SWOT (PR-19)."""
+    profile = analysis.profile or Profile("", ())
     parts = ["## Overview", _overview(analysis.overview), "## Features"]
-    parts.append(_list(_line(each.text) for each in analysis.features))
+    parts.append(_list(_line(each.text) for each in profile.features))
     parts.append("## Competitors")
-    parts.append(_list(_rival(each.name, each.statements) for each in analysis.competitors))
+    parts.append(_list(_rival(each.name, each.statements) for each in profile.competitors))
     parts.append("## SWOT")
-    for name, rated in analysis.swot.quadrants.items():
-        parts += [
-            f"### {name.capitalize()}",
-            _list(f"{_line(each.statement.text)} (under “{_line(each.heading)}”)" for each in rated),
-        ]
+    for name, said in profile.swot.lists.items():
+        if said or name != "unsorted":
+            parts += [f"### {name.capitalize()}", _list(_line(each.text) for each in said)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -46,8 +45,8 @@ def _line(text: str) -> str:
 
 
 def _rival(name: str, said: Sequence[Statement]) -> str:
-    head = f"**{escape(name)}**"
-    return f"{head}: {' '.join(_line(each.text) for each in said)}" if said else head
+    told = " ".join(_line(each.text) for each in said)
+    return ": ".join(filter(None, (f"**{escape(name)}**" if name else "", told)))
 
 
 def _list(lines: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 import structlog
@@ -10,15 +11,29 @@ from actors.drafting.checking import DraftChecker
 from actors.evidence.grounding import Shown
 from actors.evidence.passages import SearchHits
 from actors.evidence.shortfalls import Shortfall, merge_shortfalls
-from actors.evidence.trace_steps import AnswerStep, CheckedClaim, clip
+from actors.evidence.trace_steps import AnswerStep, CheckedClaim, clip, make_claim
 from actors.ports import BudgetSpent, Completion, Model, ModelRequest, PortFailed, Reading, Trace, Untraced
 from actors.research.analysis_summary import analysis_summary
-from actors.research.landscape import is_choice, keep_claims, list_claims, lookups, survey
 from actors.research.learnings import CLAIMS, find_fault
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
 from actors.research.models import Analysis, Plan
-from actors.research.output_schemas import Answer, AnswerRequest, Landscape, LandscapeRequest
+from actors.research.output_schemas import Answer, AnswerRequest, Points, PointsRequest
 from actors.research.planning import in_task
+from actors.research.product import (
+    KINDS,
+    SettledPoint,
+    find_flaw,
+    find_parts,
+    find_product,
+    group_parts,
+    keep_naming,
+    label,
+    look_up,
+    make_profile,
+    quote_point,
+    read_tables,
+    settle,
+)
 from actors.research.synthesis import (
     STOPPED,
     ReadAnswer,
@@ -30,20 +45,29 @@ from actors.research.synthesis import (
     report_round,
 )
 from actors.text.catalogue import say_name
-from actors.text.keywords import keywords
 from actors.workflow.cancellation import run_until_stop
 from actors.workflow.progress import StageProgress
 from bus import Actor, Context
 
 READING_SHARE, ANSWERING_SHARE = 0.3, 0.7
 """Of the time that is left: what finding passages, and then answering from them, may take."""
-LANDSCAPE_SHARE = 0.6
+PARTS_SHARE = 0.6
 AT_ONCE = 4
 """Questions that are answered at the same time."""
-LANDSCAPE_PASSAGES = 24
-LOOKUPS = 8
+PART_PASSAGES = 24
+"""That a model is shown for a part of a product analysis."""
 
 log = structlog.get_logger()
+
+
+class PartAnswer(NamedTuple):
+    """What stands of one group of parts of a product analysis."""
+
+    found: tuple[SettledPoint, ...] = ()
+    checked: tuple[CheckedClaim, ...] = ()
+    partial: str = ""
+    whole: bool = True
+    """Somebody else has read each point, and none was refused."""
 
 
 class Analyzer(Actor[AnalyzeSources]):
@@ -70,9 +94,9 @@ class Analyzer(Actor[AnalyzeSources]):
         for question, claims in argued.checked:
             self._note(ctx, question, claims)
         deeper = goes_on(message, argued) and not ctx.stopping
-        analysis = conclude(message, plan, argued, (*found, *extra))
+        analysis = conclude(message, plan, argued, found)
         if not deeper and not ctx.stopping:
-            analysis, argued = await self._survey(message, argued, analysis, (*found, *extra), ctx)
+            analysis, argued = await self._profile(message, argued, analysis, found, extra, ctx)
         passages = tuple(p for findings in (*found, *extra) for p in findings.passages)
         end = DirectionsFound if deeper else AnalysisCompleted
         return report_round(message, argued, analysis, passages, end, incomplete)
@@ -98,9 +122,11 @@ class Analyzer(Actor[AnalyzeSources]):
     async def _read(
         self, message: AnalyzeSources, plan: Plan, ctx: Context
     ) -> tuple[tuple[SearchHits, ...], tuple[SearchHits, ...]]:
-        """The passages on each question of the plan, and those that a landscape may need."""
-        more = lookups(plan.sides or (keywords(message.text),)) if is_choice(message.text) else ()
-        asked = (*(in_task(each, message.text) for each in plan.questions), *more[:LOOKUPS])
+        """The passages on each question of the plan, and on each group of parts of a product analysis."""
+        groups = group_parts(find_parts(message.text))
+        product = find_product(message.text, message.pages) if groups else ""
+        more = (look_up(group, product) for group in groups)
+        asked = (*(in_task(each, message.text) for each in plan.questions), *more)
         held = list[tuple[SearchHits, ...]]()
 
         async def look() -> None:
@@ -114,6 +140,8 @@ class Analyzer(Actor[AnalyzeSources]):
 
         await run_until_stop(look(), ctx, within=ctx.remaining_seconds())
         found = held[0] if held else tuple(SearchHits.refuse(STOPPED) for _ in asked)
+        if product and not plan.sides:
+            found = keep_naming(product, message.pages, found)
         return found[: len(plan.questions)], found[len(plan.questions) :]
 
     async def _answers(
@@ -181,48 +209,75 @@ class Analyzer(Actor[AnalyzeSources]):
         gone = tuple(each for each in read.checked if each.fate == "dropped")
         return ReadAnswer(msgspec.structs.replace(filled, value=value), len(read.lost), gone)
 
-    async def _survey(
+    async def _profile(
         self, message: AnalyzeSources, argued: RoundFindings, analysis: Analysis, found: Sequence[SearchHits],
-        ctx: Context,
+        extra: Sequence[SearchHits], ctx: Context,
     ) -> tuple[Analysis, RoundFindings]:  # fmt: skip
-        """The analysis with competitors, features and SWOT, where the task gives reason."""
-        passages = distinct((*argued.passages, *(p for f in found for p in f.passages)))
-        if not passages or not is_choice(message.text):
+        """The analysis with what the pages say of a product, where the task asks for that."""
+        parts = find_parts(message.text)
+        if not parts:
             return analysis, argued
-        task = ModelRequest(
-            agent=ctx.address, instructions=self._instructions, material=LandscapeRequest(message.text),
-            findings=SearchHits(passages[:LANDSCAPE_PASSAGES]),
-        )  # fmt: skip
-        held = list[Completion]()
-        spent = ""
+        product = find_product(message.text, message.pages)
+        others = tuple(p for hits in found for p in hits.passages)
+        settled = list[PartAnswer]()
 
-        async def fill() -> None:
-            nonlocal spent
-            try:
-                held.append(await self._model.fill(Landscape, task, within=ctx.remaining_seconds() * LANDSCAPE_SHARE))
-            except PortFailed as error:
-                spent = error.code if isinstance(error, BudgetSpent) else ""
-                log.warning("landscape.failed", reason=str(error))
+        async def fill(its: Sequence[str], hits: SearchHits) -> None:
+            passages = distinct((*hits.passages, *others, *argued.passages))[:PART_PASSAGES]
+            if passages:
+                settled.append(await self._fill_part(message, product, its, SearchHits(passages), ctx))
 
-        await run_until_stop(fill(), ctx, within=ctx.remaining_seconds() * LANDSCAPE_SHARE)
-        argued = argued._replace(partial=argued.partial or spent or (held[0].partial if held else ""))
-        if not held:
-            return analysis, argued
-        claims = msgspec.structs.replace(held[0], value=Answer(list_claims(held[0].value), answered=True))
-        read = await self._read_again(claims, task, message.text, message, ctx)
-        drawn, whole = held[0].value, True
-        if isinstance(read.filled, Completion):
-            whole, stands = read.filled.value.answered, {each.text for each in read.filled.value.claims}
-            drawn = keep_claims(drawn, stands)
-        part, checked = survey(drawn, held[0].passages, message.brief.round, message.text)
-        argued = argued._replace(answered=argued.answered and whole)
-        self._note(ctx, "landscape", checked := [*read.checked, *checked])
-        if dropped := sum(each.fate == "dropped" for each in checked):
-            log.warning("claims.dropped", count=dropped, of="landscape")
-        analysis = msgspec.structs.replace(
-            analysis, competitors=part.competitors, features=part.features, swot=part.swot
+        async def every() -> None:
+            async with asyncio.TaskGroup() as group:
+                for its, hits in zip(group_parts(parts).values(), extra, strict=True):
+                    group.create_task(fill(its, hits))
+
+        await run_until_stop(every(), ctx, within=ctx.remaining_seconds() * PARTS_SHARE)
+        for part in settled:
+            self._note(ctx, "product", part.checked)
+        near = distinct((*others, *(p for hits in extra for p in hits.passages)))
+        points = [each for part in settled for each in part.found]
+        profile = make_profile(points, product, parts, read_tables(product, near, message.brief.round))
+        analysis = msgspec.structs.replace(analysis, profile=profile)
+        argued = argued._replace(
+            partial=argued.partial or next((part.partial for part in settled if part.partial), ""),
+            answered=argued.answered and all(part.whole for part in settled),
         )
         return msgspec.structs.replace(analysis, summary=analysis_summary(analysis)), argued
+
+    async def _fill_part(
+        self, message: AnalyzeSources, product: str, parts: Sequence[str], findings: SearchHits, ctx: Context
+    ) -> PartAnswer:
+        """What stands of some parts: a model's points, each checked with the part that it stands under, or places."""
+        wanted = tuple(kind for part in parts for kind in KINDS[part])
+        asked = PointsRequest(message.text, product, wanted)
+        task = ModelRequest(agent=ctx.address, instructions=self._instructions, material=asked, findings=findings)
+        try:
+            filled = await self._model.fill(Points, task, within=ctx.remaining_seconds() * PARTS_SHARE)
+        except PortFailed as error:
+            log.warning("product.failed", reason=str(error))
+            return PartAnswer(partial=error.code if isinstance(error, BudgetSpent) else "", whole=False)
+        number, language, shown = message.brief.round, message.language, filled.passages
+        if not filled.judged:
+            places = (quote_point(each, shown, number) for each in filled.value.claims)
+            return PartAnswer(tuple(each for each in places if each), whole=False)
+        flaws = [(each, find_flaw(each, shown, product)) for each in filled.value.claims[:CLAIMS]]
+        labelled = tuple(
+            msgspec.structs.replace(each, text=label(each, language))
+            for each, flaw in flaws
+            if not flaw and each.kind in wanted
+        )
+        whole = len(labelled) == len(filled.value.claims)
+        answer = msgspec.structs.replace(filled, value=Answer(labelled, answered=whole))
+        read = await self._read_again(answer, task, message.text, message, ctx)
+        if not isinstance(read.filled, Completion):
+            return PartAnswer(whole=False)
+        before, found, checked = Shown(shown, message.text), list[SettledPoint](), list(read.checked)
+        checked += (make_claim(each, shown, "dropped", flaw) for each, flaw in flaws if flaw)
+        for each in read.filled.value.claims:
+            fault = find_fault(each, shown, before)
+            checked.append(make_claim(each, shown, "dropped" if fault else "kept", fault))
+            found += [] if fault else [settle(each, shown[each.passage - 1], number, language)]
+        return PartAnswer(tuple(found), tuple(checked), filled.partial, read.filled.value.answered)
 
 
 def _leave_unread(filled: Completion | PortFailed) -> ReadAnswer:

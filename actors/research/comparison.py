@@ -8,7 +8,7 @@ import msgspec
 
 from actors.evidence.passages import Passage, last_heading
 from actors.evidence.sources import Statement
-from actors.research.models import Comparison, Row, Section
+from actors.research.models import Cell, Comparison, Row, Section
 from actors.text.keywords import share, terms
 from actors.text.truncate import cut_at_paragraph
 from actors.text.word_patterns import compile_words
@@ -117,7 +117,7 @@ def choose_for_cell(
 
 def tabulate(compared: Compared, sections: Iterable[Section]) -> Comparison | None:
     """What was answered to the question on each cell; None where nothing was."""
-    answers = {each.question: _shorten(each.statements[0]) for each in sections if each.statements}
+    answers = {each.question: Cell(_shorten(each.statements[0])) for each in sections if each.statements}
     rows = [
         Row(each, tuple(answers.get(question_on(side, each)) for side in compared.sides)) for each in compared.criteria
     ]
@@ -137,7 +137,7 @@ def set_side_by_side(sides: Sequence[str], passages: Iterable[Passage], number: 
 
     :param number: of the round.
     """
-    found: dict[frozenset[str], tuple[str, dict[str, Statement]]] = {}
+    found: dict[frozenset[str], tuple[str, dict[str, Cell]]] = {}
     for each in passages:
         named = _sides_in(sides, f"{each.title} {each.heading}")
         point = last_heading(each)
@@ -145,7 +145,7 @@ def set_side_by_side(sides: Sequence[str], passages: Iterable[Passage], number: 
             begin = cut_at_paragraph(each.text, CELL_CHARACTERS).strip()
             if begin:
                 cells = found.setdefault(terms(point), (point, {}))[1]
-                cells.setdefault(named[0], Statement(begin, begin, each.id, each.source, number))
+                cells.setdefault(named[0], Cell(Statement(begin, begin, each.id, each.source, number)))
     rows = [Row(point, tuple(map(cells.get, sides))) for point, cells in found.values() if len(cells) > 1]
     return Comparison(tuple(sides), tuple(rows[:ROWS])) if rows else None
 

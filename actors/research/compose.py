@@ -6,14 +6,14 @@ import msgspec
 
 from actors.evidence.claims import Citation
 from actors.evidence.sources import Statement
-from actors.reporting.charts import charts
+from actors.reporting.charts import charts, draw_product
 from actors.reporting.citations import CitationIndex
 from actors.reporting.report import Report, ReportSection, ReportSentence, Table, body
-from actors.reporting.sections import HEADING_CHARACTERS, list_sources, make_section, make_title, name_headings_once
+from actors.reporting.sections import HEADING_CHARACTERS, list_sources, make_section, make_title
 from actors.research.layout import Arrangement, statements
 from actors.research.messages import CloseResearch
-from actors.research.methodology import ended_early, is_product_question, notes, still_open
-from actors.research.models import Analysis, Comparison, SwotItem
+from actors.research.methodology import ended_early, notes, still_open
+from actors.research.models import Analysis, Cell, Comparison, Profile
 from actors.text.catalogue import every_form, say
 from actors.text.truncate import shorten
 
@@ -37,29 +37,59 @@ def render_report(
     for each in (*overview, *statements(case.sections, case.learnings, analysis)):
         register.supports(each)
     chosen = Arrangement(case.text, case.sections, analysis, overview or analysis.overview, register, case.language)
-    absent = (
-        (ReportSection("", note=say("not_in_sources", case.language)),) if is_product_question(case.text) else ()
-    )  # it was asked for
     report = Report(  # numbers are given on the way: the order of these is the order of reading
         title=make_title(case.text, case.language),
         question=shorten(case.text, QUESTION_CHARACTERS),
         overview=tuple(map(register.line, chosen.overview)),
         sections=_sections(case, chosen, register),
         comparison=_table(chosen.comparison, register, case.language) if chosen.comparison else None,
-        competitors=tuple(make_section(each.name, each.statements, register) for each in chosen.competitors) or absent,
-        features=_features(case, chosen, register) if chosen.features else next(iter(absent), None),
-        swot=tuple(_quadrant(key, rated, register, case.language) for key, rated in chosen.swot.items()) or absent,
-        contradictions=tuple((register.line(each.one), register.line(each.other)) for each in chosen.contradictions),
         language=case.language,
     )
+    if chosen.profile:
+        report = _add_profile(report, chosen.profile, register)
+    pairs = tuple((register.line(each.one), register.line(each.other)) for each in chosen.contradictions)
+    report = msgspec.structs.replace(report, contradictions=pairs)
     lines = tuple(dict.fromkeys(body(report)))
     sources = list_sources(case.pages, register, lines)
-    drawn = charts(lines, register.cited_passages, sources, report.comparison, case.language)
+    drawn = draw_product(report, chosen.profile.product) if chosen.profile else ()
+    said = [each for each in lines if not each.short]
+    drawn += charts(said, register.cited_passages, sources, report.comparison, case.language)
     report = msgspec.structs.replace(
         report, unanswered=_open_questions(case, chosen), further=still_open(case), missed=case.missed, sources=sources,
         charts=drawn, partial=ended_early(case), notes=(*notes(case, register), *filter(None, (remark,))),
     )  # fmt: skip
     return report, register.citations
+
+
+def _add_profile(report: Report, profile: Profile, register: CitationIndex) -> Report:
+    """The parts that were asked for; of one that has nothing an honest word, for without a reader nobody knows."""
+    language = report.language
+    judged = register.has_paraphrase
+    nothing = say("not_in_sources" if judged else "not_headed", language)
+
+    def section(title: str, said: Sequence[Statement]) -> ReportSection:
+        return make_section(title, said, register, "" if said else nothing)
+
+    def places(name: str, said: Sequence[Statement]) -> ReportSection:
+        """Below a heading that stands there already."""
+        return msgspec.structs.replace(section(say(name, language), said), title="")
+
+    rivals = tuple(
+        section(each.name, each.statements) if each.name else places("competitors", each.statements)
+        for each in profile.competitors
+    )
+    asked = [name for name in profile.swot.lists if name in profile.parts]
+    swot = [section(say(name, language), said) for name, said in profile.swot.lists.items() if name in asked and said]
+    if judged and swot:
+        swot = [section(say(name, language), profile.swot.lists[name]) for name in asked]
+    if unsorted := profile.swot.unsorted:
+        swot.append(section(say("unsorted", language), unsorted) if swot else places("swot", unsorted))
+    return msgspec.structs.replace(
+        report,
+        competitors=rivals or ((section("", ()),) if "competitors" in profile.parts else ()),
+        features=section(say("features", language), profile.features) if "features" in profile.parts else None,
+        swot=tuple(swot) or ((section("", ()),) if asked else ()),
+    )
 
 
 def _sections(case: CloseResearch, chosen: Arrangement, register: CitationIndex) -> tuple[ReportSection, ...]:
@@ -77,24 +107,21 @@ def _sections(case: CloseResearch, chosen: Arrangement, register: CitationIndex)
     )
 
 
-def _features(case: CloseResearch, chosen: Arrangement, register: CitationIndex) -> ReportSection:
-    return make_section(say("features", case.language), chosen.features, register)
-
-
 def _table(comparison: Comparison, register: CitationIndex, language: str) -> Table:
+    """A table of statements, or of verdicts, where what is not known is said so."""
     head = ("", *(shorten(side, HEADING_CHARACTERS) for side in comparison.sides))
+    verdicts = any(cell.verdict for row in comparison.rows for cell in row.cells if cell)
+    absent = ReportSentence(say("unknown" if verdicts else "not_in_sources", language))
     rows = []
     for row in comparison.rows:
-        absent = ReportSentence(say("not_in_sources", language))
-        cells = (register.line(cell) if cell else absent for cell in row.cells)
+        cells = (_cell(cell, register, language) if cell else absent for cell in row.cells)
         rows.append((ReportSentence(shorten(row.attribute, HEADING_CHARACTERS)), *cells))
     return Table(head, tuple(rows))
 
 
-def _quadrant(key: str, rated: Sequence[SwotItem], register: CitationIndex, language: str) -> ReportSection:
-    title = say(key, language)
-    lines = name_headings_once(title, (register.line(each.statement, each.heading) for each in rated))
-    return ReportSection(title, lines, "" if lines else say("not_in_sources", language))
+def _cell(cell: Cell, register: CitationIndex, language: str) -> ReportSentence:
+    shown = say(cell.verdict, language) if cell.verdict in {"yes", "no"} else shorten(cell.verdict, HEADING_CHARACTERS)
+    return msgspec.structs.replace(register.line(cell.said), short=shown)
 
 
 def _open_questions(case: CloseResearch, chosen: Arrangement) -> tuple[str, ...]:

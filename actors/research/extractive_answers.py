@@ -6,8 +6,9 @@ import msgspec
 
 from actors.evidence.places import list_places
 from actors.ports import Completion, ModelRequest
-from actors.research.output_schemas import Answer, Landscape, Overview, PlanDraft
+from actors.research.output_schemas import Answer, Overview, PlanDraft, Points
 from actors.research.planning import draft_plan
+from actors.research.product import PART_OF, list_points
 
 OF_A_PAGE = 2
 """So many places are shown of one page, where there are others."""
@@ -25,6 +26,13 @@ ANSWERS = {
     Answer: _fill(
         lambda task: Answer(list_places(task.findings.passages if task.findings else (), of_a_page=OF_A_PAGE))
     ),
-    Landscape: _fill(lambda _: Landscape()),  # nobody has judged what praises and what warns
+    Points: _fill(
+        lambda task: Points(
+            list_points(
+                tuple(dict.fromkeys(PART_OF[kind] for kind in task.material.wanted)),
+                task.findings.passages if task.findings else (),
+            )
+        )
+    ),
     Overview: _fill(lambda _: Overview()),  # a report shows places where their question is answered
 }

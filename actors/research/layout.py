@@ -1,24 +1,22 @@
 """
 Which statement is put where in a report, so that nothing is said twice. Pure.
 
-A comparison that the task asks for chooses first, for it must be whole, and so do SWOT, competitors and features where
-the task asks for them; else they have what the sections leave. An overview is only what somebody wrote for it.
+A comparison and the parts of a product analysis that the task asks for choose first; the answers have what these leave.
+An overview is only what somebody wrote for it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from actors.evidence.sources import Statement
 from actors.reporting.citations import CitationIndex, UsedTexts, verbatim
 from actors.research.comparison import question_on
-from actors.research.methodology import is_product_question
-from actors.research.models import Analysis, Comparison, Competitor, Contradiction, Row, Section, SwotItem
+from actors.research.models import Analysis, Cell, Comparison, Competitor, Contradiction, Profile, Row, Section, Swot
 from actors.text.catalogue import say
 from actors.text.normalize import normalize
 
 OVERVIEW = 5
-LEAST_QUADRANTS = 2
 LEAST_CELLS = 2
 """With fewer cells no row compares anything."""
 
@@ -32,27 +30,15 @@ class Arrangement:
     ) -> None:  # fmt: skip
         above, parts = UsedTexts(), UsedTexts()
         self.overview = tuple(register.fresh((each for each in overview if not verbatim(each)), above))[:OVERVIEW]
-        self.comparison = _comparison(analysis.comparison, register, parts)
-        self.swot: dict[str, tuple[SwotItem, ...]] = {}
-        self.competitors: tuple[Competitor, ...] = ()
-        self.features: tuple[Statement, ...] = ()
-        surveyed = is_product_question(task)
-        if surveyed:
-            self._choose(analysis, register, parts)
+        on_criteria = _support(analysis.comparison, register, parts, LEAST_CELLS)
+        self.profile = _choose(analysis.profile, register, parts) if analysis.profile else None
+        self.comparison = on_criteria or (self.profile.comparison if self.profile else None)
         found = [(each, tuple(filter(register.supports, each.statements))) for each in merge(sections)]
-        in_table = _in_table(self.comparison)
+        in_table = _in_table(on_criteria)
         self.unanswered = tuple(each for each, standing in found if not standing and each.question not in in_table)
         answered = [(each, standing) for each, standing in found if standing and each.question not in in_table]
         self.sections = _sections(task, answered, register, UsedTexts(above, parts), language)
-        if not surveyed:
-            self._choose(analysis, register, UsedTexts(parts, _collect_used(self.sections)))
         self.contradictions = _contradictions(analysis.contradictions, register)
-
-    def _choose(self, analysis: Analysis, register: CitationIndex, said: UsedTexts) -> None:
-        """SWOT, competitors and features, of what is not said yet."""
-        self.swot = _swot(analysis, register, said)
-        self.competitors = _competitors(analysis.competitors, register, said)
-        self.features = tuple(register.fresh(analysis.features, said))
 
 
 def merge(sections: Sequence[Section]) -> tuple[Section, ...]:
@@ -84,10 +70,6 @@ def _sections(
     return tuple(sections)
 
 
-def _collect_used(sections: Sequence[Section]) -> UsedTexts:
-    return UsedTexts.of(each.text for section in sections for each in section.statements)
-
-
 def _in_table(comparison: Comparison | None) -> frozenset[str]:
     """The questions that cells of the table that the task asks for answer."""
     if comparison is None:
@@ -103,45 +85,46 @@ def _in_table(comparison: Comparison | None) -> frozenset[str]:
 def _where(standing: Sequence[Statement], sections: Sequence[Section], language: str) -> str:
     """Under which other question stands what was found on one."""
     for section in sections:
-        said = _collect_used((section,))
+        said = UsedTexts.of(each.text for each in section.statements)
         if any(said.holds(each.text) for each in standing):
             return say("elsewhere", language, title=section.question)
     return say("said_elsewhere", language)
 
 
-def _comparison(comparison: Comparison | None, register: CitationIndex, said: UsedTexts) -> Comparison | None:
+def _support(comparison: Comparison | None, register: CitationIndex, said: UsedTexts, least: int) -> Comparison | None:
     """
-    The table that the task asks for: a row a criterion, a column a side; none where no row has two cells.
+    A table of what is supported; none where no row has so many cells.
 
     A sentence on two sides, or on two criteria, is in the cells of both.
     """
     if comparison is None:
         return None
     rows = [
-        Row(row.attribute, tuple(cell if cell and register.supports(cell) else None for cell in row.cells))
+        Row(row.attribute, tuple(cell if cell and register.supports(cell.said) else None for cell in row.cells))
         for row in comparison.rows
     ]
-    if not any(sum(cell is not None for cell in row.cells) >= LEAST_CELLS for row in rows):
+    if not any(sum(cell is not None for cell in row.cells) >= least for row in rows):
         return None
-    for cell in (cell for row in rows for cell in row.cells if cell):
-        said.add(cell.text)
+    for cell in _cells(rows):
+        said.add(cell.said.text)
     return msgspec.structs.replace(comparison, rows=tuple(rows))
 
 
-def _swot(analysis: Analysis, register: CitationIndex, said: UsedTexts) -> dict[str, tuple[SwotItem, ...]]:
-    """All quadrants, or none: one by itself weighs nothing."""
-    standing = {
-        title: [r for r in rated if register.supports(r.statement)] for title, rated in analysis.swot.quadrants.items()
-    }
-    if sum(map(bool, standing.values())) < LEAST_QUADRANTS:
-        return {}
-    chosen = {title: tuple(r for r in rated if said.add(r.statement.text)) for title, rated in standing.items()}
-    return chosen if sum(map(bool, chosen.values())) >= LEAST_QUADRANTS else {}
+def _choose(profile: Profile, register: CitationIndex, said: UsedTexts) -> Profile:
+    """A profile of what is supported, each statement in one part."""
+    rivals = (Competitor(each.name, tuple(register.fresh(each.statements, said))) for each in profile.competitors)
+    competitors = tuple(each for each in rivals if each.statements)
+    return msgspec.structs.replace(
+        profile,
+        competitors=competitors,
+        features=tuple(register.fresh(profile.features, said)),
+        swot=Swot(**{name: tuple(register.fresh(each, said)) for name, each in profile.swot.lists.items()}),
+        comparison=_support(profile.comparison, register, said, 1),
+    )
 
 
-def _competitors(competitors: Sequence[Competitor], register: CitationIndex, said: UsedTexts) -> tuple[Competitor, ...]:
-    found = (Competitor(each.name, tuple(register.fresh(each.statements, said))) for each in competitors)
-    return tuple(each for each in found if each.statements)
+def _cells(rows: Iterable[Row]) -> Iterator[Cell]:
+    return (cell for row in rows for cell in row.cells if cell)
 
 
 def _contradictions(pairs: Sequence[Contradiction], register: CitationIndex) -> tuple[Contradiction, ...]:
@@ -159,12 +142,15 @@ def statements(sections: Sequence[Section], learnings: Sequence[Statement], anal
     for section in sections:
         yield from section.statements
     yield from learnings
-    yield from analysis.features
-    for competitor in analysis.competitors:
-        yield from competitor.statements
-    for quadrant in analysis.swot.quadrants.values():
-        yield from (rated.statement for rated in quadrant)
-    for row in analysis.comparison.rows if analysis.comparison else ():
-        yield from (cell for cell in row.cells if cell is not None)
     for pair in analysis.contradictions:
         yield from (pair.one, pair.other)
+    tables = [analysis.comparison]
+    if profile := analysis.profile:
+        tables.append(profile.comparison)
+        for rival in profile.competitors:
+            yield from rival.statements
+        yield from profile.features
+        for each in profile.swot.lists.values():
+            yield from each
+    for table in filter(None, tables):
+        yield from (cell.said for cell in _cells(table.rows))

@@ -1,7 +1,5 @@
 """What a report says of itself: how it was made, why it ended early, what is still open. Pure."""
 
-import re
-
 from actors.evidence.shortfalls import explain_shortfalls
 from actors.reporting.citations import CitationIndex
 from actors.research.messages import CloseResearch
@@ -12,19 +10,6 @@ from actors.workflow.tables import MAX_HANDOFFS
 
 SENTENCE_CHARACTERS = 400
 OPEN = 10
-TASK_CHARACTERS = 4000
-"""So much of a task is looked at."""
-
-_PRODUCT = re.compile(
-    r"\bcompetit(?:ors?|ion|ive)\b|\bswot\b|\bmarket (?:analysis|research|share|position)|竞品|竞争|产品|경쟁|제품|"
-    r"\bproduct (?:analysis|research|comparison|review|landscape|strategy)",
-    re.IGNORECASE,
-)
-
-
-def is_product_question(text: str) -> bool:
-    """Whether a task asks for competitors, features and a SWOT, so that their absence is worth a word."""
-    return bool(_PRODUCT.search(text[:TASK_CHARACTERS]))
 
 
 def ended_early(case: CloseResearch) -> str:

@@ -51,40 +51,53 @@ class Section(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     round: int = 1
 
 
-class SwotItem(msgspec.Struct, frozen=True, gc=False):
-    """A statement with the heading in its source that puts it into its quadrant."""
-
-    statement: Statement
-    heading: str
-
-
 class Competitor(msgspec.Struct, frozen=True, gc=False):
     name: str
+    """Empty: places that speak of competitors, without a model that would name one."""
     statements: tuple[Statement, ...]
 
 
 class Swot(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    strengths: tuple[SwotItem, ...] = ()
-    weaknesses: tuple[SwotItem, ...] = ()
-    opportunities: tuple[SwotItem, ...] = ()
-    threats: tuple[SwotItem, ...] = ()
+    strengths: tuple[Statement, ...] = ()
+    weaknesses: tuple[Statement, ...] = ()
+    opportunities: tuple[Statement, ...] = ()
+    threats: tuple[Statement, ...] = ()
+    unsorted: tuple[Statement, ...] = ()
+    """Places that praise, warn, or both; nobody has judged which."""
 
     @property
-    def quadrants(self) -> dict[str, tuple[SwotItem, ...]]:
+    def lists(self) -> dict[str, tuple[Statement, ...]]:
         """Each by its name."""
         return {name: getattr(self, name) for name in self.__struct_fields__}
 
 
+class Cell(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    said: Statement
+    verdict: str = ""
+    """What a table shows: "yes", "no", or as a table of the source has it; empty: the statement."""
+
+
 class Row(msgspec.Struct, frozen=True, gc=False):
-    """One criterion of a comparison, with a statement for each side that has one."""
+    """One criterion or feature of a comparison, with a cell for each side that something is known of."""
 
     attribute: str
-    cells: tuple[Statement | None, ...]
+    cells: tuple[Cell | None, ...]
 
 
 class Comparison(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     sides: tuple[str, ...]
     rows: tuple[Row, ...]
+
+
+class Profile(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What stands of a product, in the parts that were asked for."""
+
+    product: str
+    parts: tuple[str, ...]
+    competitors: tuple[Competitor, ...] = ()
+    features: tuple[Statement, ...] = ()
+    swot: Swot = Swot()
+    comparison: Comparison | None = None
 
 
 class Contradiction(msgspec.Struct, frozen=True, gc=False):
@@ -99,10 +112,9 @@ class Analysis(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What follows from all that was read. Empty parts are "not found in the sources"."""
 
     overview: tuple[Statement, ...] = ()
-    competitors: tuple[Competitor, ...] = ()
-    features: tuple[Statement, ...] = ()
-    swot: Swot = Swot()
     comparison: Comparison | None = None
+    """Of the sides that the task names."""
+    profile: Profile | None = None
     contradictions: tuple[Contradiction, ...] = ()
     summary: str = ""
     """Markdown: overview of less than 500 characters, features, competitors, SWOT (PR-19). The Reporter gets it."""

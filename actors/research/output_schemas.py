@@ -1,6 +1,6 @@
 """What research agents ask of a model, and the typed answers. A claim names a passage by its number and quotes it."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -54,24 +54,34 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     """The claims answer the question in full."""
 
 
-class LandscapeRequest(msgspec.Struct, frozen=True, gc=False):
+Kind = Literal[
+    "competitor", "feature", "strength", "weakness", "opportunity", "threat", "has", "lacks", "compares", "swot"
+]
+
+
+class PointsRequest(msgspec.Struct, frozen=True, gc=False):
     task: str
+    product: str
+    """Its name, as far as it is known."""
+    wanted: tuple[Kind, ...]
 
 
-class Rival(msgspec.Struct, frozen=True, gc=False):
-    name: str
-    claims: tuple[Claim, ...]
+class Point(Claim, frozen=True, gc=False):
+    """A claim on a product, and where it stands in an analysis."""
+
+    kind: Annotated[Kind, Meta(description="One of those wanted.", extra_json_schema={"order": 4})]
+    product: Annotated[
+        str, Meta(description="The name of the competitor, or of which product it is.", extra_json_schema={"order": 5})
+    ] = ""
+    feature: Annotated[
+        str, Meta(description="The feature or criterion, in a few words.", extra_json_schema={"order": 6})
+    ] = ""
 
 
-class Landscape(msgspec.Struct, frozen=True, gc=False):
-    """Competitors, SWOT and features, only where the passages say so."""
+class Points(msgspec.Struct, frozen=True, gc=False):
+    """What the passages say of a product, each point of one of the kinds that are `wanted`."""
 
-    competitors: tuple[Rival, ...] = ()
-    features: tuple[Claim, ...] = ()
-    strengths: tuple[Claim, ...] = ()
-    weaknesses: tuple[Claim, ...] = ()
-    opportunities: tuple[Claim, ...] = ()
-    threats: tuple[Claim, ...] = ()
+    claims: tuple[Point, ...] = ()
 
 
 class OverviewRequest(msgspec.Struct, frozen=True, gc=False):

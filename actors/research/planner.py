@@ -7,7 +7,7 @@ from actors.ports import BudgetSpent, Model, ModelRequest, PortFailed
 from actors.research.messages import MakePlan, PlanMade
 from actors.research.models import Plan
 from actors.research.output_schemas import PlanDraft, PlanRequest
-from actors.research.planning import broader, draft_plan, limit_plan
+from actors.research.planning import broader, draft_plan, limit_plan, name_product
 from actors.text.keywords import terms
 from actors.workflow.progress import RoundBegan, StageProgress
 from bus import Actor, Context
@@ -38,7 +38,10 @@ class Planner(Actor[MakePlan]):
             ctx.publish(RoundBegan(brief.round, brief.depth, explored, len(message.learnings)))
         ctx.publish(StageProgress("planning", "Planning", 0, 1, explored))
         draft, degraded, partial = await self._draft(message, ctx)
-        plan = limit_plan(otherwise(sound(draft, message), message), message.text, brief, self._sources)
+        draft = otherwise(sound(draft, message), message)
+        if message.plan is None and not brief.direction:
+            draft = name_product(draft, message.text, brief.sources or self._sources)
+        plan = limit_plan(draft, message.text, brief, self._sources)
         ctx.publish(StageProgress("planning", "Planned", 1, 1, explored))
         return PlanMade(plan=plan, degraded=degraded or None, partial=partial or None)
 

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Sequence
 from actors.research.comparison import find_compared, question_on
 from actors.research.models import Plan, ResearchOptions
 from actors.research.output_schemas import PlanDraft, PlanRequest
+from actors.research.product import find_parts, guess_names
+from actors.text.catalogue import say
 from actors.text.keywords import in_order, keywords, share, terms
+from actors.text.languages import guess_language
 from actors.text.sentences import split_requests
 
 QUESTIONS, SIDES, CRITERIA, CELLS = 8, 6, 6, 16
@@ -19,7 +22,11 @@ QUERY_CHARACTERS = 400
 QUESTION_CHARACTERS = 300
 CONTEXT_WORDS = 5
 """So many words of the task go with a direction that shares none with it."""
+OWN = frozenset({"knowledge", "urls"})
+"""Sources in which nothing is looked for but what the user has put there."""
 BROADER_WORDS = 3
+NAMES = 2
+"""So many runs of words that may be the name of a product go into a query."""
 LED = 2
 """So many queries of a deeper round take words of what was learnt,"""
 LED_WORDS = 2
@@ -160,6 +167,21 @@ def limit_plan(draft: PlanDraft, text: str, brief: ResearchOptions, sources: tup
         least_pages=0 if deeper else -(-brief.breadth // 3),
         least_quality=0.1 if brief.breadth > 10 else 0.2,
     )
+
+
+def name_product(draft: PlanDraft, task: str, sources: Sequence[str]) -> PlanDraft:
+    """
+    A draft that looks for a product by its name, however its task is worded; any other draft as it is.
+
+    Own documents are read whole, so the name finds what they say; elsewhere it is asked for with each part, too.
+    """
+    parts = find_parts(task)
+    name = " ".join(guess_names(task)[:NAMES]) if parts and not draft.criteria else ""
+    if not name:
+        return draft
+    language = guess_language(task)
+    more = (*(f"{name} {say(part, language)}" for part in parts), *draft.queries) if {*sources} - OWN else ()
+    return PlanDraft(draft.questions, (name, *more), draft.sides, draft.criteria)
 
 
 def _sides(sides: Iterable[str]) -> tuple[str, ...]:

@@ -179,19 +179,17 @@ def goes_on(message: AnalyzeSources, argued: RoundFindings) -> bool:
 def conclude(message: AnalyzeSources, plan: Plan, argued: RoundFindings, found: Sequence[SearchHits]) -> Analysis:
     """What follows from the statements by rules: the overview, the comparison, and where sources disagree."""
     sections = (*message.sections, *argued.sections)
-    said = all_statements(sections)
     before = message.analysis.comparison if message.analysis else None
     sides = plan.sides or (before.sides if before else ())
     criteria = plan.criteria or (tuple(row.attribute for row in before.rows) if before else ())
     passages = distinct((*message.passages, *argued.passages, *(p for f in found if not f.abstain for p in f.passages)))
-    number = message.brief.round
-    beside = set_side_by_side(sides, passages, number)
+    beside = set_side_by_side(sides, passages, message.brief.round)
     if criteria:
         beside = tabulate(Compared(sides, criteria), sections)
     analysis = Analysis(
         overview=tuple(each.statements[0] for each in sections if each.statements)[:OVERVIEW],
         comparison=beside or before,
-        contradictions=contradictions(said, passages, number),
+        contradictions=contradictions(all_statements(sections), passages, message.brief.round),
     )
     return msgspec.structs.replace(analysis, summary=analysis_summary(analysis))
 

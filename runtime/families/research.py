@@ -5,7 +5,7 @@ import msgspec
 from actors.evidence.trace_steps import SearchStep
 from actors.research import messages as m
 from actors.research.models import ResearchOptions
-from actors.research.output_schemas import Answer, Landscape, Overview, PlanDraft
+from actors.research.output_schemas import Answer, Overview, PlanDraft, Points
 from actors.research.workflow import RESEARCH, ResearchCase
 from actors.text.languages import guess_language
 from actors.workflow.outcome import Outcome
@@ -70,7 +70,7 @@ FAMILY = Family(
     make_options=make_options,
     options_of=lambda case: case.brief,
     round_of=lambda case: Round(case.brief.round, case.brief.depth, case.brief.direction),
-    answers=dict.fromkeys((PlanDraft, Answer, Landscape, Overview), "actors.research.extractive_answers"),
+    answers=dict.fromkeys((PlanDraft, Answer, Points, Overview), "actors.research.extractive_answers"),
     children={"round": ChildRole(RESEARCH.name, make_round, report_round, lambda s: s.research.report_seconds)},
     report=lambda case: case.report,
     list_searches=list_searches,

@@ -23,7 +23,7 @@ BAR = RGBColor(0x2F, 0x6F, 0xB0)
 WARNING = RGBColor(0x8A, 0x4B, 0x00)
 BLOCKS = 12
 """Characters of the longest bar."""
-COUNTS_CM, TIMELINE_CM = (8.0, 1.5, 5.5), (1.5, 13.5)
+COUNTS_CM, TIMELINE_CM, MAP_CM = (8.0, 1.5, 5.5), (1.5, 13.5), (3.5, 11.5)
 
 
 def render(report: Report) -> bytes:
@@ -139,24 +139,34 @@ class _Writer:
             cells = grid.add_row().cells
             cells[0].paragraphs[0].add_run(flat(first.text)).bold = True
             for cell, line in zip(cells[1:], rest, strict=True):
-                _running(cell.paragraphs[0], line)
+                if line.short:
+                    cell.paragraphs[0].add_run(remove_controls(line.short))
+                    _marks(cell.paragraphs[0], line)
+                else:
+                    _running(cell.paragraphs[0], line)
         self._document.add_paragraph()
 
     def _chart(self, chart: Chart) -> None:
-        """A table of what was counted, with bars of letters."""
+        """A table of what was counted, with bars of letters; of a map a row a branch."""
         self._document.add_paragraph().add_run(flat(chart.title)).bold = True
         most = max((count for _, count in chart.items), default=0) or 1
-        widths = TIMELINE_CM if chart.kind == "timeline" else COUNTS_CM
+        widths = {"timeline": TIMELINE_CM, "mindmap": MAP_CM}.get(chart.kind, COUNTS_CM)
         grid = self._document.add_table(rows=0, cols=len(widths), style="Table Grid")
         grid.autofit = False
         for label, count in chart.items:
             cells = grid.add_row().cells
             bar = "█" * max(1, round(BLOCKS * count / most)) if count else ""
-            said = (figures(count), label) if chart.kind == "timeline" else (label, figures(count), bar)
+            match chart.kind:
+                case "timeline":
+                    said: tuple[str, ...] = (figures(count), label)
+                case "mindmap":
+                    said = (chart.branches[int(count)], label)
+                case _:
+                    said = (label, figures(count), bar)
             for cell, text, width in zip(cells, said, widths, strict=True):
                 cell.width = Cm(width)
                 run = cell.paragraphs[0].add_run(remove_controls(text))
-                run.font.color.rgb = BAR if text is bar else None
+                run.font.color.rgb = BAR if text and text is bar else None
         for column, width in zip(grid.columns, widths, strict=True):
             column.width = Cm(width)  # each program reads one or the other
         self._document.add_paragraph()

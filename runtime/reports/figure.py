@@ -15,6 +15,7 @@ LETTER = 6.6
 LABELS_LEAST, LABELS_MOST = 70.0, 240.0
 """What is left of bars for their labels."""
 RADIUS = 70.0
+_ROW_TOP = 4.0
 PALETTE = ("#2f6fb0", "#d9822b", "#3c9a5f", "#b5485d", "#7a5bb5", "#8a6d4b", "#c65b9c", "#6b7785")
 """Told apart in light and dark, and by most of those who see few colours."""
 
@@ -74,6 +75,8 @@ def figure(chart: Chart) -> Figure:
             return Figure(WIDTH, ROW * len(chart.items) + 8, tuple(_bars(chart)))
         case "timeline":
             return Figure(WIDTH, ROW * len(chart.items) + 8, tuple(_timeline(chart)))
+        case "mindmap":
+            return Figure(WIDTH, _height_of_map(chart), tuple(_map(chart)))
         case _:
             assert_never(chart.kind)
 
@@ -127,3 +130,25 @@ def _timeline(chart: Chart) -> Iterator[Shape]:
         yield Text(48, y + 15, figures(year), bold=True, right=True)
         yield Dot(60, y + 11, 5, PALETTE[0])
         yield Text(74, y + 15, fit(event, WIDTH - 78))
+
+
+def _map(chart: Chart) -> Iterator[Shape]:
+    """Branches in two columns, each with its entries below it."""
+    half = WIDTH / 2
+    for place, branch in enumerate(chart.branches):
+        x, y = half * (place % 2), _ROW_TOP + sum(_height_of_pair(chart, n) for n in range(place // 2))
+        its = [entry for entry, at in chart.items if at == place]
+        yield Bar(x, y, half - 12, 3, PALETTE[place % len(PALETTE)])
+        yield Text(x, y + 19, fit(branch, half - 16), bold=True)
+        for number, entry in enumerate(its, 1):
+            yield Dot(x + 4, y + 15 + ROW * number, 3, PALETTE[place % len(PALETTE)])
+            yield Text(x + 13, y + 19 + ROW * number, fit(entry, half - 28))
+
+
+def _height_of_pair(chart: Chart, pair: int) -> float:
+    most = max(sum(at == place for _, at in chart.items) for place in (2 * pair, 2 * pair + 1))
+    return ROW * (most + 1) + 16
+
+
+def _height_of_map(chart: Chart) -> float:
+    return _ROW_TOP + sum(_height_of_pair(chart, pair) for pair in range((len(chart.branches) + 1) // 2))

@@ -129,12 +129,17 @@ class Page:
             marks.append(f'<a id="c{number}-{self._placed[number]}" href="#s{number}">[{number}]</a>')
         return f'<span class="n">{"".join(marks)}</span>' if marks else ""
 
+    def _cell(self, line: ReportSentence) -> str:
+        if not line.short:
+            return self._sentence(line)
+        return f"{escape(line.short)} {self._marks(line)}{self._words(line) if line.quote else ''}"
+
     def _grid(self, table: Table) -> str:
         named = (escape(flat(each)) for each in table.head)
         head = "".join(f'<th scope="col">{each}</th>' if each else "<td></td>" for each in named)
         rows = []
         for first, *cells in table.rows:
-            said = "".join(f"<td>{self._sentence(cell)}</td>" for cell in cells)
+            said = "".join(f"<td>{self._cell(cell)}</td>" for cell in cells)
             rows.append(f'<tr><th scope="row">{escape(flat(first.text))}</th>{said}</tr>')
         whole = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
         return f'<div class="wide" tabindex="0">{whole}</div>'  # who has no mouse scrolls it by keys

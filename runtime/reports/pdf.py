@@ -153,12 +153,15 @@ class _Writer:
     def _grid(self, table: ReportTable) -> Flowable:
         rows = [[self._head(each) for each in table.head]]
         for first, *cells in table.rows:
-            rows.append([self._head(first.text), *(self._flow(self._running(c), "cell") for c in cells)])
+            rows.append([self._head(first.text), *(self._flow(self._cell(each), "cell") for each in cells)])
         share = self._width / (len(table.head) - 0.5)
         widths = [share / 2, *[share] * (len(table.head) - 1)]
         rules = Rules([("GRID", (0, 0), (-1, -1), 0.5, RULE), ("BACKGROUND", (0, 0), (-1, 0), SOFT),
                        ("VALIGN", (0, 0), (-1, -1), "TOP")])  # fmt: skip
         return Table(rows, widths, repeatRows=1, style=rules, splitInRow=1, spaceBefore=4, spaceAfter=8)
+
+    def _cell(self, line: ReportSentence) -> str:
+        return f"{self._markup(Span(line.short))} {self._marks(line)}" if line.short else self._running(line)
 
     def _head(self, text: str) -> Flowable:
         """Bounded, for it stands on each page."""

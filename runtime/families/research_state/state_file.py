@@ -56,7 +56,7 @@ TABLES: dict[str, Any] = {"results": (SearchResult, RESULTS), "missed": (FailedS
 TEXTS: dict[str, type[Page | Passage]] = {"pages": Page, "passages": Passage}
 """Records with a heading and a block of their own."""
 _FIELDS = {field.name: field for field in msgspec.structs.fields(ResearchCase)}
-_OWN = (*IN_HEAD, *filter(None, SECTIONS.values()))
+_OWN = (*IN_HEAD, *SECTIONS.values())
 _REMARKED = {name: field.type for name, field in _FIELDS.items() if name not in _OWN}
 
 

@@ -12,7 +12,7 @@ from actors.evidence.sources import PAGE_CHARACTERS, SearchResult, Statement
 from actors.evidence.summarize import essential, key_points, summary
 from actors.research import searcher
 from actors.research.analysis_summary import analysis_summary
-from actors.research.models import Analysis, Competitor, Swot, SwotItem
+from actors.research.models import Analysis, Competitor, Profile, Swot
 from actors.research.searcher import RESULTS
 from actors.text.markdown_blocks import segments
 from actors.text.truncate import cut_at_paragraph
@@ -193,9 +193,13 @@ def said(text: str) -> Statement:
 def test_the_summary_of_an_analysis_has_all_its_parts_and_a_short_overview() -> None:
     analysis = Analysis(
         overview=tuple(said(f"Sentence {n} says something about the subject that fills the line.") for n in range(20)),
-        features=(said("It copies | data\n# every night."),),
-        competitors=(Competitor("Lumen *A2*", (said("It costs 42,000 crowns."),)),),
-        swot=Swot(weaknesses=(SwotItem(said("It is loud."), "Limitations"),)),
+        profile=Profile(
+            "Lumen",
+            ("features",),
+            features=(said("It copies | data\n# every night."),),
+            competitors=(Competitor("Lumen *A2*", (said("It costs 42,000 crowns."),)),),
+            swot=Swot(weaknesses=(said("It is loud."),)),
+        ),
     )
 
     text = analysis_summary(analysis)
@@ -205,7 +209,7 @@ def test_the_summary_of_an_analysis_has_all_its_parts_and_a_short_overview() -> 
     assert overview.endswith("fills the line.")
     assert "- It copies | data # every night." in text
     assert "- **Lumen \\*A2\\***: It costs 42,000 crowns." in text
-    assert "### Weaknesses\n\n- It is loud. (under “Limitations”)" in text
+    assert "### Weaknesses\n\n- It is loud." in text
     assert "### Strengths\n\n_Not found in the sources._" in text
 
 

@@ -10,15 +10,16 @@ from actors.research.compose import render_report
 from actors.research.messages import CloseResearch
 from actors.research.models import (
     Analysis,
+    Cell,
     Comparison,
     Competitor,
     Contradiction,
     Plan,
+    Profile,
     ResearchOptions,
     Row,
     Section,
     Swot,
-    SwotItem,
 )
 
 LAMP = "https://lamps.example/lumo"
@@ -86,9 +87,13 @@ SECTIONS = (
 )
 ANALYSIS = Analysis(
     overview=(REWORDED,),
-    competitors=(Competitor("Glim", (RIVAL,)),),
-    swot=Swot(weaknesses=(SwotItem(HINGE, "Known limitations"),), opportunities=(SwotItem(PLANNED, "Roadmap"),)),
-    comparison=Comparison(("Lumo", "Glim"), (Row("Weight", (WEIGHS, GLIM_WEIGHS)),)),
+    profile=Profile(
+        "Lumo",
+        ("competitors", "strengths", "weaknesses", "opportunities", "threats"),
+        competitors=(Competitor("Glim", (RIVAL,)),),
+        swot=Swot(weaknesses=(HINGE,), opportunities=(PLANNED,)),
+    ),
+    comparison=Comparison(("Lumo", "Glim"), (Row("Weight", (Cell(WEIGHS), Cell(GLIM_WEIGHS))),)),
     contradictions=(Contradiction("Lumo lamp", HOURS, FEWER),),
 )
 MISSED = (

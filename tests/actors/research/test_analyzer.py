@@ -15,7 +15,7 @@ from actors.ports import BudgetSpent, ModelFailed, ModelRequest, PortFailed
 from actors.research.analyzer import Analyzer
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
 from actors.research.models import Plan, ResearchOptions, Section
-from actors.research.output_schemas import Answer, AnswerRequest, Landscape, LandscapeRequest
+from actors.research.output_schemas import Answer, AnswerRequest, Point, Points, PointsRequest
 from actors.text.catalogue import say
 from actors.workflow.progress import StageProgress
 from runtime.families import extractive
@@ -82,7 +82,7 @@ INVENTED = (
 
 @pytest.mark.req("PR-6")
 async def test_no_invented_quote_number_negation_link_or_source_gets_through() -> None:
-    model = Scripted({Answer: Answer((*INVENTED, Claim(OPENS, 1, OPENS)), answered=True), Landscape: Landscape()})
+    model = Scripted({Answer: Answer((*INVENTED, Claim(OPENS, 1, OPENS)), answered=True), Points: Points()})
     event = await analyze(model)
     assert said(event) == [OPENS, OPENS]  # the second question is answered by what the first one says
     assert all(verify(Claim(s.text, 1, s.quote), event.passages) == "supported" for s in event.learnings)
@@ -228,14 +228,14 @@ async def test_the_analysis_has_a_summary_for_the_reporter() -> None:
 
 
 @pytest.mark.req("PR-6")
-async def test_a_landscape_is_asked_for_only_where_there_is_reason() -> None:
-    model = Scripted({Answer: Answer((Claim(OPENS, 1, OPENS),)), Landscape: Landscape()})
+async def test_a_product_is_only_looked_into_where_that_is_asked_for() -> None:
+    model = Scripted({Answer: Answer((Claim(OPENS, 1, OPENS),)), Points: Points()})
     await analyze(model)
-    assert not any(isinstance(task.material, LandscapeRequest) for task in model.tasks)
+    assert not any(isinstance(task.material, PointsRequest) for task in model.tasks)
     reading = Finds(PASSAGE)
-    await analyze(model, order(text="Should we use a tide mill?"), reading)
-    assert any("limitations" in each for each in reading.asked)
-    assert any(isinstance(task.material, LandscapeRequest) for task in model.tasks)
+    await analyze(model, order(text="What are the weaknesses of a tide mill?"), reading)
+    assert any("weaknesses" in each for each in reading.asked)
+    assert [task.material.wanted for task in model.tasks if isinstance(task.material, PointsRequest)] == [("weakness",)]
 
 
 async def test_without_a_model_sections_of_both_sides_on_one_point_stand_side_by_side() -> None:
@@ -245,9 +245,9 @@ async def test_without_a_model_sections_of_both_sides_on_one_point_stand_side_by
     event = await analyze(extractive(), order(text="Compare Lumo and Glim.", plan=plan), Finds(*found))
     assert event.analysis.comparison is not None
     (row,) = event.analysis.comparison.rows
-    assert (row.attribute, [cell and cell.text for cell in row.cells]) == ("Limits", list(texts.values()))
-    assert {cell.passage for cell in row.cells if cell} <= {each.id for each in event.passages}
-    assert event.analysis.swot.strengths == (), "nobody has judged what praises"
+    assert (row.attribute, [cell and cell.said.text for cell in row.cells]) == ("Limits", list(texts.values()))
+    assert {cell.said.passage for cell in row.cells if cell} <= {each.id for each in event.passages}
+    assert event.analysis.profile is None or event.analysis.profile.swot.strengths == (), "nobody has judged it"
 
 
 async def test_two_sources_that_disagree_are_both_shown() -> None:
@@ -305,16 +305,17 @@ def reads(verdict: str, *, answers: bool = True) -> Any:
 @pytest.mark.parametrize("reader", [reads("not_said"), reads("contradicted"), reads("entailed", answers=False)])
 async def test_a_claim_that_a_reader_refuses_is_dropped_and_its_question_is_not_answered(reader: Any) -> None:
     told = Claim("A tide mill opens its gates at 6 metres of water.", 1, OPENS)
-    landscape = Landscape(features=(Claim("It holds 40,000 litres.", 1, HOLDS),))
-    model = Scripted({Answer: Answer((told,), answered=True), Landscape: landscape, SecondReading: reader})
+    points = Points((Point("The tide mill holds 40,000 litres.", 1, HOLDS, kind="feature", feature="pond"),))
+    model = Scripted({Answer: Answer((told,), answered=True), Points: points, SecondReading: reader})
 
-    event = await analyze(model, order(text="Should we use a tide mill?"))
+    event = await analyze(model, order(text="What are the features of the tide mill?"))
 
     assert said(event) == [TEXT, TEXT], "the places stand in"
     assert not event.is_complete
     assert not any(each.answered for each in event.sections)
     assert event.analysis is not None
-    assert event.analysis.features == ()
+    assert event.analysis.profile is not None
+    assert event.analysis.profile.features == ()
 
 
 async def test_what_no_reader_has_read_is_told_and_answers_nothing_beyond_doubt() -> None:

@@ -5,7 +5,7 @@ import pytest
 from actors.evidence.passages import Passage
 from actors.evidence.sources import Statement
 from actors.research.comparison import Compared, choose_for_cell, find_compared, question_on, set_side_by_side, tabulate
-from actors.research.models import Section
+from actors.research.models import Cell, Section
 
 SIDES = ("oak wheels", "elm wheels")
 
@@ -41,7 +41,10 @@ def test_a_cell_is_what_was_answered_to_its_question() -> None:
     asked, other = question_on("elm wheels", "price"), question_on("oak wheels", "price")
     table = tabulate(COMPARED, (Section(asked, (SAID,)), Section(other, (PLACE,))))
     assert table is not None
-    assert [(row.attribute, row.cells) for row in table.rows] == [("price", (PLACE, SAID)), ("speed", (None, None))]
+    assert [(row.attribute, row.cells) for row in table.rows] == [
+        ("price", (Cell(PLACE), Cell(SAID))),
+        ("speed", (None, None)),
+    ]
     assert tabulate(COMPARED, (Section("Which wheels?", (SAID,)), Section(asked))) is None
 
 
@@ -65,7 +68,7 @@ def test_sections_of_both_sides_on_the_same_point_stand_side_by_side() -> None:
     table = set_side_by_side(SIDES, (both, alone, oak, elm), 1)
 
     assert table is not None
-    assert [(row.attribute, [cell and cell.text for cell in row.cells]) for row in table.rows] == [
+    assert [(row.attribute, [cell and cell.said.text for cell in row.cells]) for row in table.rows] == [
         ("Limits", ["They are heavy.", "They rot."])
     ]
     assert set_side_by_side(SIDES, (both, alone, oak), 1) is None

@@ -10,7 +10,8 @@ from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report, body
 from actors.reporting.sections import TITLE_CHARACTERS
 from actors.research.compose import render_report
-from actors.research.models import Analysis, Competitor, Contradiction, Plan, Section, Swot, SwotItem
+from actors.research.models import Analysis, Competitor, Contradiction, Plan, Profile, Section, Swot
+from actors.text.catalogue import say
 from actors.text.normalize import normalize, remove_controls
 from tests.actors.research import cases as c
 from tests.actors.research.cases import compose
@@ -134,20 +135,11 @@ def test_questions_that_nobody_came_to_are_not_answered() -> None:
 
 def test_a_section_all_of_which_stands_elsewhere_says_so() -> None:
     sections = (*only(c.HOURS), Section("Which other lamps are there?", (c.GLIM,), answered=True))
-    rivals = Analysis(competitors=(Competitor("Glim", (c.GLIM,)),))
+    rivals = Analysis(profile=Profile("Lumo", ("competitors",), competitors=(Competitor("Glim", (c.GLIM,)),)))
     report = compose(c.case(text="Competitors of the Lumo lamp", sections=sections, analysis=rivals, learnings=()))
 
     assert [bool(block.lines) for block in report.sections] == [True, False]
     assert report.sections[1].note == "What comes closest to this stands elsewhere in this report."
-
-
-def test_a_survey_that_nobody_asked_for_takes_nothing_from_the_answers() -> None:
-    sections = (*only(c.HOURS), Section("Which other lamps are there?", (c.GLIM,), answered=True))
-    rivals = Analysis(competitors=(Competitor("Glim", (c.GLIM,)),))
-    report = compose(c.case(sections=sections, analysis=rivals, learnings=()))
-
-    assert [bool(block.lines) for block in report.sections] == [True, True]
-    assert report.competitors == ()
 
 
 REWORDED = msgspec.structs.replace(c.HOURS, text="On one charge the Lumo lamp burns for 40 hours.")
@@ -193,28 +185,40 @@ def test_competitors_features_and_swot_only_stand_where_there_is_something() -> 
     assert [(b.title, len(b.lines), b.note) for b in report.swot] == [
         ("Strengths", 0, NOT_FOUND), ("Weaknesses", 1, ""), ("Opportunities", 1, ""), ("Threats", 0, NOT_FOUND),
     ]  # fmt: skip
-    assert report.swot[1].lines[0].under == "Known limitations"
 
 
-def test_one_quadrant_makes_no_swot_and_its_sentence_stays_where_it_was() -> None:
-    swot = Swot(weaknesses=(SwotItem(c.PLUG, "Known limitations"),))
+def test_places_that_nobody_has_sorted_stand_in_no_quadrant() -> None:
+    swot = Swot(weaknesses=(said_below(c.PLUG, "Known limitations"),), unsorted=(c.HINGE,))
+    profile = Profile("Lumo", ("strengths", "weaknesses"), swot=swot)
 
-    report = compose(c.case(sections=only(c.HOURS, c.PLUG), analysis=Analysis(swot=swot)))
+    report = compose(c.case(sections=only(c.HOURS), analysis=Analysis(profile=profile), learnings=()))
 
-    assert report.swot == ()
-    assert c.PLUG.text in [line.text for line in report.sections[0].lines]
+    assert [(block.title, [line.text for line in block.lines]) for block in report.swot] == [
+        ("Weaknesses", [c.PLUG.text]), ("Not sorted", [c.HINGE.text]),
+    ]  # fmt: skip
+    assert report.swot[0].lines[0].under == "Known limitations"
 
 
-def test_a_product_question_is_told_what_was_not_found() -> None:
-    report = compose(c.case(text="A product analysis of the Lumo lamp", analysis=None))
+def said_below(said: Statement, heading: str) -> Statement:
+    return msgspec.structs.replace(said, heading=heading)
 
-    assert [block.note for block in (*report.competitors, report.features, *report.swot) if block] == [NOT_FOUND] * 3
-    assert render_markdown(report).count(NOT_FOUND) == 3
+
+@pytest.mark.parametrize("judged", [True, False])
+def test_a_product_question_is_told_what_was_not_found(judged: bool) -> None:
+    profile = Profile("Lumo", ("competitors", "features", "strengths"))
+    sections = only(REWORDED if judged else c.HOURS)
+
+    report = compose(c.case(sections=sections, analysis=Analysis(profile=profile), learnings=()))
+
+    note = NOT_FOUND if judged else say("not_headed", "en")
+    assert [block.note for block in (*report.competitors, report.features, *report.swot) if block] == [note] * 3
+    assert render_markdown(report).count(note) == 3
 
 
 def test_a_competitor_of_whom_nothing_stands_is_not_named() -> None:
     invented = c.said("Blaze is cheaper than Lumo.", c.NOTE)
-    analysis = Analysis(competitors=(Competitor("Blaze", (invented,)),))
+    profile = Profile("Lumo", ("competitors",), competitors=(Competitor("Blaze", (invented,)),))
+    analysis = Analysis(profile=profile)
 
     assert "Blaze" not in render_markdown(compose(c.case(analysis=analysis)))
 

@@ -13,12 +13,12 @@ from actors.research.extractive_answers import OF_A_PAGE
 from actors.research.output_schemas import (
     Answer,
     AnswerRequest,
-    Landscape,
-    LandscapeRequest,
     Overview,
     OverviewRequest,
     PlanDraft,
     PlanRequest,
+    Points,
+    PointsRequest,
 )
 from actors.research.planning import draft_plan
 from runtime.families import extractive
@@ -57,7 +57,7 @@ async def test_the_model_without_a_network_fills_every_shape_of_a_research() -> 
     question = "What is a tide mill?"
     requests: dict[type[msgspec.Struct], msgspec.Struct] = {
         PlanDraft: PlanRequest(question=question, breadth=2), Answer: AnswerRequest(question=question, task=question),
-        Overview: OverviewRequest(question), Landscape: LandscapeRequest(question),
+        Overview: OverviewRequest(question), Points: PointsRequest(question, "tide mill", ("feature",)),
     }  # fmt: skip
     for shape, request in requests.items():
         filled = await extractive().fill(shape, showing(request, passage(1, "a")), within=1.0)

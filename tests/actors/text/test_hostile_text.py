@@ -15,7 +15,7 @@ from actors.helpdesk.summarization import is_supported
 from actors.reporting import document, links, markdown, mermaid
 from actors.reporting.measures import find_years
 from actors.reporting.report import ReportSentence
-from actors.research import comparison, follow_ups, landscape, learnings, methodology, planning, searcher
+from actors.research import comparison, follow_ups, learnings, planning, product, searcher
 from actors.research.output_schemas import PlanRequest
 from actors.text import source_text, urls
 from actors.text.keywords import keywords
@@ -105,7 +105,7 @@ RESEARCH: dict[str, Callable[[str], object]] = {
         PlanRequest(question=text, breadth=5, direction=text, open=(text, "a"), learnings=(text, f"x {text}"))
     ),
     "direction": lambda text: follow_ups.limit((text,), (), ()),
-    "tasks": lambda text: (landscape.is_choice(text), methodology.is_product_question(text)),
+    "tasks": lambda text: (product.find_parts(text), product.guess_names(text)),
     "learnings": lambda text: learnings.remove_repeats((said(text), said(f"{text}y")), (said(f"{text}x"),)),
     "years": lambda text: list(find_years(text)),
     "label": mermaid.label,

@@ -60,11 +60,11 @@ async def test_a_model_plans_answers_and_writes_the_overview_and_what_is_complet
 
 
 async def test_each_answer_is_asked_for_with_a_strict_schema_and_numbered_fenced_passages(tmp_path: Path) -> None:
-    comparing = "Compare LRU eviction and pinned entries of Halyard: should we use pins?"
+    comparing = "Compare LRU eviction and pinned entries of Halyard: which strengths and weaknesses have pins?"
     async with FakeOpenAI(thinks()) as server, thinking(tmp_path, server) as node:
         await researched(node, comparing)
 
-        assert set(shapes(server)) == {*READ_TWICE, "Landscape"}
+        assert set(shapes(server)) == {*READ_TWICE, "Points"}
         for body in server.bodies:
             wanted, it = body["response_format"]["json_schema"], asked(body)
             assert (wanted["name"], wanted["strict"]) == (it.shape, True)

@@ -21,9 +21,9 @@ SCRIPTS = "Привет Ελληνικά 中文标题 한국어 日本語かな 
 def plain() -> Report:
     """Every part of a report, with nothing strange in it."""
     report = compose(cases.case())
-    pie, *others = report.charts
+    first, *others = report.charts
     bar = Chart("bar", "How often each source is cited", (("[1]", 5), ("[2]", 2)))
-    return msgspec.structs.replace(report, charts=(pie, bar, *others))
+    return msgspec.structs.replace(report, charts=(first, bar, *others))
 
 
 def hostile(said: str = EVIL) -> Report:
