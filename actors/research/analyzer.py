@@ -155,6 +155,7 @@ class Analyzer(Actor[AnalyzeSources]):
             nonlocal done
             async with places:
                 question = plan.questions[place]
+                ctx.publish(StageProgress("analyzing", "Analysing", done, len(found), question))
                 task = self._make_task(question, found[place], message, plan, ctx)
                 filled = await self._answer(task, ctx)
                 answers[place] = _leave_unread(filled)  # if there is no time left to read it

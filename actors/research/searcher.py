@@ -83,15 +83,17 @@ class Searcher(Actor[RunSearches]):
 
         async def carry_out(task: SearchTask) -> None:
             nonlocal ended
+            name = f"{task.source}: {task.query}"
             async with places:
                 task.status = "asked"
+                ctx.publish(StageProgress("searching", "Searching", ended, len(tasks), name))
                 within = max(0.0, seconds - (left - ctx.remaining_seconds()))
                 await self._ask(task, limit, within)
             found = [each for each in task.found if isinstance(each, SearchResult)]
             failed = tuple(each for each in task.found if isinstance(each, FailedSource))
             task.found = (*score_results(found, task.query, explored, prior=self._search.prior(task.source)), *failed)
             ended += 1
-            ctx.publish(StageProgress("searching", "Searching", ended, len(tasks), f"{task.source}: {task.query}"))
+            ctx.publish(StageProgress("searching", "Searching", ended, len(tasks), name))
 
         async def carry_out_all() -> None:
             await asyncio.gather(*map(carry_out, tasks))

@@ -1,9 +1,11 @@
 """The research workflow held to its source document: states, retries, time limits, cancelling, shared state."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from typing import Any
 
+import frontmatter
 import msgspec
 import pytest
 from structlog.testing import capture_logs
@@ -26,11 +28,14 @@ from runtime.cli.view.result import exit_status
 from runtime.cli.view.result import lines as describe
 from runtime.families import research
 from runtime.families.limits import configure
+from runtime.families.research_state.state_file import render_state
 from runtime.settings import AgentSettings, AgentsSettings, RunSettings, Settings
 from tests.actors.research.test_extractor import Turn
 from tests.clock import settle
 from tests.fakes import Hangs, Says, targets
 from tests.inquiry import QUESTION, WEB, Finds, Inquiry, Looks, Reads, Scripted
+from tests.research import a_case
+from tests.runtime.families.research_state.kit import CREATED, UPDATED, a_project
 
 ONE = ResearchOptions(breadth=3, depth=1)
 TURNS = 100
@@ -636,3 +641,39 @@ async def test_pr_1_a_table_that_a_deeper_round_fills_is_still_there_at_the_end(
     assert inquiry.known.analysis.comparison is not None
     assert [row.attribute for row in inquiry.known.analysis.comparison.rows] == ["warranty", "weight"]
     assert all(all(row.cells) for row in inquiry.known.analysis.comparison.rows)
+
+
+@pytest.mark.req("PR-13")
+def test_pr_13_the_state_file_has_metadata_results_content_analysis_and_citations() -> None:
+    case = a_case()
+    head, _, body = render_state(a_project(case)).removeprefix("---\n").partition("\n---\n")
+    found = re.split(r"(?m)^## (.+)\n", re.sub(r"(?ms)^( *`{3,})text\n(.*?)\n\1$", _quote_block, body))
+    sections = dict(zip(found[1::2], found[2::2], strict=True))
+
+    assert "projectId: T-1" in head
+    assert all(f"<{each.url}>" in sections["Search results"] for each in case.results)
+    assert all(line.startswith("|") for line in sections["Search results"].strip().splitlines())
+    assert sections["Extracted content"].count("\n### ") == len(case.pages)
+    assert case.analysis is not None
+    assert case.analysis.overview[0].text in sections["Analysis"]
+    for each in case.passages:
+        assert each.source in sections["Citations"]
+        assert each.text in sections["Citations"]
+
+
+def _quote_block(found: re.Match[str]) -> str:
+    """What stands in a block, so that none of its lines is a heading of the file."""
+    return "\n".join(f"> {line}" for line in found[2].split("\n"))
+
+
+@pytest.mark.req("PR-14")
+def test_pr_14_the_frontmatter_says_what_is_researched_and_how_far_it_is() -> None:
+    known = frontmatter.loads(render_state(a_project())).metadata
+
+    assert known["projectId"] == "T-1"
+    assert known["title"] == "Harbor and Quay"
+    assert known["status"] == "analyzing"
+    assert known["progress"] == 40
+    assert known["progressMessage"] == "Round 2 of 2: analyzing"
+    assert str(known["createdAt"]) == CREATED
+    assert str(known["updatedAt"]) == UPDATED

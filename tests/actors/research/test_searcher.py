@@ -188,7 +188,10 @@ async def test_every_query_is_asked_of_every_source_several_at_once_but_not_all(
     assert isinstance(said, SearchCompleted)
     assert len(said.results) == 2 * 12 * 3
     heard = [each for each in turn.said if isinstance(each, StageProgress)]
-    assert [each.done for each in heard] == list(range(25))
+    assert list(dict.fromkeys(each.done for each in heard)) == list(range(25))
+    assert [each.item for each in heard if not each.done] == [
+        "", *(f"{source}: tea {n}" for n in range(4) for source in ("knowledge", "web"))
+    ], "who is at work is told"  # fmt: skip
     assert {(each.stage, each.total) for each in heard} == {("searching", 24)}
     assert heard[1].item == "knowledge: tea 0"
 
