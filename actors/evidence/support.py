@@ -116,7 +116,7 @@ def _compare_identifiers(given: Given) -> Finding:
 
 def _compare_words(given: Given) -> Finding:
     said, quoted = terms(given.text), terms(given.quote)
-    if said and quoted and not said & quoted and _are_comparable(given.text, given.quote):
+    if said and quoted and not said & quoted and are_comparable(given.text, given.quote):
         return Finding("unverified", "it shares no word that counts with its quote", UNSAID, open=True)
     return SUPPORTED
 
@@ -134,7 +134,7 @@ def find_contrary(text: str, quote: str) -> str:
 
     Parts that say the same in other words are left to whoever reads them.
     """
-    if not _are_comparable(text, quote):
+    if not are_comparable(text, quote):
         return ""
     quoted = [(terms(part), has_negation(part)) for part in _PART.split(casefold(quote), PARTS)]
     for part in _PART.split(casefold(text), PARTS):
@@ -155,7 +155,7 @@ OBJECTIONS: dict[str, Callable[[Given], Finding]] = {
 """What can be said against a claim, what is certain first. `bench.ablation` takes each of them out."""
 
 
-def _are_comparable(one: str, other: str) -> bool:
+def are_comparable(one: str, other: str) -> bool:
     """Whether two texts may be compared word by word: not where they are in different languages."""
     first, second = guess_language(one), guess_language(other)
     return first == second or not (first and second)

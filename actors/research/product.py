@@ -17,7 +17,7 @@ import msgspec
 from actors.evidence.claims import is_verbatim
 from actors.evidence.passages import Passage, SearchHits, last_heading
 from actors.evidence.sources import Page, Statement
-from actors.evidence.wording import are_comparable
+from actors.evidence.support import are_comparable
 from actors.research.models import Cell, Comparison, Competitor, Profile, Row, Swot
 from actors.research.output_schemas import Kind, Point
 from actors.text.catalogue import say
