@@ -21,8 +21,9 @@ from actors.research.models import ResearchOptions
 from actors.workflow.outcome import Spent
 from bench.measure import Figures, NotMeasured, arguments, median, report, table
 from bench.research import QUESTIONS
-from runtime.node import Node, Ticket
+from runtime.engine.node import Node
 from runtime.settings import ModelSettings, Settings, StorageSettings
+from runtime.tickets import Ticket
 
 COUNTED = ("calls", "tokens_in", "tokens_out")
 

@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bench.measure import Figures, NotMeasured, arguments, report, table
-from runtime.crawl.extract.decoding import NoText, decode
-from runtime.crawl.extract.page import extract, read_html
+from runtime.crawl.extract.page import NoText, decode, extract, read_html
 from runtime.processes.pool import WorkError, Workers
 
 MEASURED = "bench.extraction:measured"

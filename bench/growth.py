@@ -19,13 +19,13 @@ from typing import Any
 import structlog
 
 from bench.measure import Figures, NotMeasured, arguments, report, table
+from runtime.engine.node import Node
 from runtime.knowledge.readers.parsed_document import Unreadable
 from runtime.knowledge.readers.reader import read
-from runtime.node import Node
 from runtime.settings import Settings, StorageSettings, TraceSettings
-from runtime.storage.journal import Ticket
 from runtime.storage.private import DATABASE
 from runtime.storage.sqlite.database import Database
+from runtime.tickets import Ticket
 
 DOCUMENTS = Path(__file__).resolve().parent.parent / "examples" / "knowledge"
 AT_ONCE = 8

@@ -22,7 +22,7 @@ import structlog
 
 from bench import ours, raw
 from bench.measure import Compared, Figures, NotMeasured, Work, arguments, compare, report, table
-from runtime import logs
+from runtime.observe import logs
 from runtime.settings import LogSettings, Settings, StorageSettings
 
 REPLY = "The spooler on floor 13 was restarted; its queue drained and a test page came out. " * 2

@@ -15,9 +15,9 @@ import aiohttp
 import msgspec
 
 from bench.measure import Figures, arguments, median, report, table
+from runtime.engine.node import Node
+from runtime.engine.service import TicketService
 from runtime.http.server import address, bound, listening
-from runtime.node import Node
-from runtime.service import TicketService
 from runtime.settings import ServerSettings, Settings, StorageSettings
 
 TICKETS = 100_000

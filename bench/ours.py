@@ -29,11 +29,12 @@ from actors.ports import Completion, ModelRequest, Recall, Tickets
 from actors.roster import AgentSpec, Roster
 from actors.workflow.tables import ORCHESTRATOR
 from bus import Actor, ActorFactories, Context, Event, Request
-from runtime.run import LiveRun
-from runtime.storage.journal import RunJournal, Ticket
+from runtime.engine.run import LiveRun
+from runtime.storage.journal import RunJournal
 from runtime.storage.sqlite.database import Database
 from runtime.storage.sqlite.run_store import SqliteRuns
 from runtime.storage.sqlite.statements import SCHEMA
+from runtime.tickets import Ticket
 
 DISTS = ("msgspec", "structlog")
 LLM = Callable[[str, str], Awaitable[str]]

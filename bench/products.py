@@ -28,8 +28,9 @@ from actors.text.catalogue import every_form
 from actors.text.languages import guess_language
 from actors.text.normalize import normalize
 from bench.measure import Figures, NotMeasured, arguments, report, table
-from runtime.node import Node, Ticket
+from runtime.engine.node import Node
 from runtime.settings import EmbeddingsSettings, FetchSettings, ModelSettings, Settings, StorageSettings
+from runtime.tickets import Ticket
 from tests.fake_openai import FakeOpenAI
 from tests.thinking import Asked, claim, thinks
 

@@ -25,7 +25,7 @@ from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.processes.pool import Workers
-from runtime.resilience.budget import ResearchBudget
+from runtime.resilience.limiters import ResearchBudget
 from runtime.search.source import SourcePorts
 from runtime.search.source_registry import Sources
 from runtime.settings import FeedsSettings, FetchSettings, Settings, StorageSettings

@@ -26,8 +26,9 @@ from actors.research.models import ResearchOptions
 from actors.workflow.outcome import HandoffMade
 from bench.measure import Figures, NotMeasured, arguments, median, report, table
 from bench.questions import Question, read_questions
-from runtime.node import Node, Ticket
+from runtime.engine.node import Node
 from runtime.settings import Settings, StorageSettings
+from runtime.tickets import Ticket
 
 QUESTIONS = (
     "How does vacuum work, and when should it be run?",

@@ -33,8 +33,8 @@ from bench.answer import ARTICLE, THINGS
 from bench.faults.model import slow
 from bench.hostile.doors import MIDDLES
 from bench.measure import Figures, NotMeasured, arguments, report, table
+from runtime.engine.service import open_service
 from runtime.http.server import address, bound, listening
-from runtime.service import open_service
 from runtime.settings import (
     FetchSettings,
     HelpdesksSettings,

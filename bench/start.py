@@ -20,13 +20,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "bare_python": ("-c", "pass"),
     "import_asyncio": ("-c", "import asyncio"),
     "import_runtime": ("-c", "import runtime"),
-    "import_node": ("-c", "import runtime.logs, runtime.node"),
+    "import_node": ("-c", "import runtime.observe.logs, runtime.engine.node"),
     "submit_help": ("-m", "runtime", "submit", "--help"),
 }
-"""`runtime` alone holds nothing; `runtime.node` is all that runs a ticket, behind the log as every command opens it."""
+"""`runtime` alone holds nothing; `runtime.engine.node` runs a ticket, behind the log as every command opens it."""
 WORDS = {
     "bare_python": "python -c pass", "import_asyncio": "import asyncio", "import_runtime": "import runtime",
-    "import_node": "import runtime.node", "submit_help": "submit --help",
+    "import_node": "import runtime.engine.node", "submit_help": "submit --help",
 }  # fmt: skip
 
 

@@ -31,12 +31,13 @@ from actors.helpdesk.output_schemas import Analysis, Summary
 from actors.ports import Completion, ModelRequest, Trace, Untraced
 from actors.workflow.outcome import Outcome, Spent
 from bench.measure import Figures, NotMeasured, Work, arguments, compare, report, table
+from runtime.engine.node import Node
+from runtime.engine.runs import Handle
 from runtime.llm.model_choice import Models
-from runtime.node import Handle, Node
+from runtime.observe.run_trace import Traces
+from runtime.observe.trace_record import read_trace
 from runtime.settings import MemorySettings, ModelSettings, ServerSettings, Settings, StorageSettings
-from runtime.storage.journal import Ticket
-from runtime.tracing.run_trace import Traces
-from runtime.tracing.trace_record import read_trace
+from runtime.tickets import Ticket
 
 AT_ONCE = 8
 NUMBERS = itertools.count(1)

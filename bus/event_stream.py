@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import structlog
 
-from bus.message import Message
+from bus.actor import Message
 from bus.supervision import describe
 
 log = structlog.get_logger()

@@ -15,12 +15,14 @@ from actors.helpdesk.workflow import HELPDESK
 from actors.workflow.outcome import HandoffMade
 from actors.workflow.progress import ProgressEvent
 from runtime.cli.commands.demo import KNOWLEDGE, TICKETS
+from runtime.cli.view.board import board
+from runtime.cli.view.board import fold_board as fold
 from runtime.cli.view.live import paragraphs, picture
 from runtime.cli.view.result import lines
-from runtime.cli.view.ticket_board import board, fold
-from runtime.node import Node, Ticket
+from runtime.engine.node import Node
 from runtime.program import shipped_file
 from runtime.settings import Settings, StorageSettings
+from runtime.tickets import Ticket
 
 FILE = Path(__file__).with_name("run.svg")
 WORKING = 5

@@ -13,9 +13,9 @@ from playwright.async_api import Browser, async_playwright
 
 from runtime import families
 from runtime.cli.commands.demo import KNOWLEDGE, ORDER, QUESTION, TICKETS
+from runtime.engine.service import TicketService, open_service
 from runtime.http.server import address, bound, listening
 from runtime.program import shipped_file
-from runtime.service import TicketService, open_service
 from runtime.settings import ServerSettings, Settings, StorageSettings
 from runtime.tickets import HELPDESK, RESEARCH, Ticket
 

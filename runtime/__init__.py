@@ -29,11 +29,13 @@ if TYPE_CHECKING:
     )
     from runtime.config import ConfigError
     from runtime.config import load as load_settings
+    from runtime.engine.node import Node, NoReport
+    from runtime.engine.runs import Busy, Handle
     from runtime.families.research import ResearchOptions
-    from runtime.node import Busy, Handle, Node, NoReport, Ticket
     from runtime.reports import write as write_report
     from runtime.settings import Settings
     from runtime.storage.errors import UnknownRun
+    from runtime.tickets import Ticket
 else:
     _HOMES = {
         "actors.workflow.outcome": ("AnswerReady", "AnswerRefused", "HandoffMade", "Outcome", "RunBegan", "RunEnded"),
@@ -50,10 +52,12 @@ else:
         ),
         "runtime.families.research": ("ResearchOptions",),
         "runtime.config": ("ConfigError", "load_settings"),
-        "runtime.node": ("Busy", "Handle", "NoReport", "Node", "Ticket"),
+        "runtime.engine.node": ("NoReport", "Node"),
+        "runtime.engine.runs": ("Busy", "Handle"),
         "runtime.reports": ("write_report",),
         "runtime.settings": ("Settings",),
         "runtime.storage.errors": ("UnknownRun",),
+        "runtime.tickets": ("Ticket",),
     }
     _SHORTER = {"load_settings": "load", "write_report": "write"}
     """What has another name in its own module, where the module says the rest."""

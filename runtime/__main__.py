@@ -78,7 +78,7 @@ def _carry_out(name: str, rest: Sequence[str], config: str | None) -> int:
     def run() -> int:
         import asyncio
 
-        from runtime.actions import acting_as, name_user
+        from runtime.engine.actions import acting_as, name_user
 
         with acting_as(f"shell:{name_user()}"):
             done: int | Coroutine[object, object, int] = module.run(arguments, settings)
@@ -94,7 +94,7 @@ def _run_with_log(name: str, run: Callable[[], int], settings: "Settings", to: s
     """Run a command with its log open, so that what nobody expected is written down in full."""
     import msgspec
 
-    from runtime import logs
+    from runtime.observe import logs
 
     gc.set_threshold(*COLLECTOR)
     if to == "errors":

@@ -5,8 +5,8 @@ import re
 
 import msgspec
 
-from actors.workflow.earlier_messages import EarlierMessage
-from actors.workflow.user_input import AnswerRound
+from actors.workflow.outcome import AnswerRound
+from actors.workflow.tables import EarlierMessage
 from runtime.service_error import ServiceError
 from runtime.user_text import display
 

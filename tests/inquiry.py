@@ -18,12 +18,11 @@ from actors.text.urls import key_of
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Run, Workflow
 from bus import Actor, ActorFactories, Cast, Clock
-from runtime.child_workflow import Children, ChildRun
+from runtime.engine.run import Children, ChildRun, LiveRun
 from runtime.families import extractive
 from runtime.families.family import RunDependencies
 from runtime.families.research import FAMILY
 from runtime.families.research_runs import ResearchPorts, research_roles
-from runtime.run import LiveRun
 from runtime.settings import Settings
 from tests.clock import settle
 from tests.fakes import ROSTER, Notebook, Stage, TicketTable, Trusts, approve

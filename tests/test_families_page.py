@@ -9,7 +9,7 @@ import pytest
 
 from actors.workflow.outcome import EndReason
 from runtime import families
-from runtime.node import Node
+from runtime.engine.node import Node
 from runtime.settings import Settings, StorageSettings
 from runtime.tickets import Ticket
 from tests import ROOT

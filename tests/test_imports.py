@@ -147,7 +147,7 @@ def test_imports_only_go_runtime_to_actors_to_bus_and_no_family_knows_another() 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     known = modules(ROOT)
 
-    for start in ("runtime", "runtime.__main__", "runtime.config", "runtime.logs", "runtime.node"):
+    for start in ("runtime", "runtime.__main__", "runtime.config", "runtime.observe.logs", "runtime.engine.node"):
         assert at_start([start], known) & HEAVY == set(), start
     assert at_start(["runtime.__main__", "runtime.cli.commands.submit"], known) & NOT_FOR_HELP == set()
 
@@ -167,7 +167,7 @@ def test_help_loads_nothing_heavy_in_fact() -> None:
 
 
 def test_what_runs_a_ticket_loads_of_the_research_only_what_its_table_needs() -> None:
-    program = "import sys, runtime.node\nprint(' '.join(sys.modules))"
+    program = "import sys, runtime.engine.node\nprint(' '.join(sys.modules))"
     done = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
     )
@@ -198,7 +198,8 @@ def test_a_worker_process_loads_for_a_search_neither_the_bus_nor_the_log(module:
 
 def test_the_log_does_not_load_rich() -> None:
     program = (
-        "import sys\nimport runtime.logs\nprint('rich' in sys.modules)\nimport rich.text\nprint('rich' in sys.modules)"
+        "import sys\nimport runtime.observe.logs\nprint('rich' in sys.modules)\n"
+        "import rich.text\nprint('rich' in sys.modules)"
     )
     done = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
@@ -211,7 +212,11 @@ def test_the_log_does_not_load_rich() -> None:
     ("file", "text", "sentence"),
     [
         ("bus/local.py", "from actors.ports import Task", "bus.local imports actors.ports: the wrong direction"),
-        ("bus/local.py", "def late():\n    import runtime.node", "bus.local imports runtime.node: the wrong direction"),
+        (
+            "bus/local.py",
+            "def late():\n    import runtime.engine.node",
+            "bus.local imports runtime.engine.node: the wrong direction",
+        ),
         (
             "actors/workflow/loops.py",
             "if True:\n    import runtime",
@@ -249,7 +254,11 @@ def test_the_log_does_not_load_rich() -> None:
             "from runtime.cli import view",
             "runtime.http.server imports runtime.cli: a front end imports the other",
         ),
-        ("runtime/run.py", "from tests.fakes import Notebook", "runtime.run imports tests, which does not ship"),
+        (
+            "runtime/engine/run.py",
+            "from tests.fakes import Notebook",
+            "runtime.engine.run imports tests, which does not ship",
+        ),
     ],
     ids=str,
 )

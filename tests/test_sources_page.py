@@ -12,7 +12,7 @@ import pytest
 from actors.research.models import ResearchOptions
 from runtime.cli.commands import submit
 from runtime.cli.diagnostics import web_search
-from runtime.node import Node
+from runtime.engine.node import Node
 from runtime.search import sources
 from runtime.settings import Settings, StorageSettings
 from runtime.tickets import Ticket

@@ -10,11 +10,11 @@ import msgspec
 from aiohttp import web
 
 from runtime.config import load
-from runtime.node import Node
-from runtime.run_handle import RunHandle
+from runtime.engine.node import Node
+from runtime.engine.runs import RunHandle
+from runtime.observe.trace_record import read_trace
 from runtime.settings import ModelSettings, StorageSettings
 from runtime.tickets import Ticket
-from runtime.tracing.trace_record import read_trace
 from tests import ROOT
 from tests.fake_openai import FakeOpenAI, calls, says
 from tests.fakes import ANSWER

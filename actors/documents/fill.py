@@ -6,7 +6,7 @@ from typing import NamedTuple
 from actors.documents.field_values import check_value, clean_value, escape_value
 from actors.documents.template import Document, Field, Template
 from actors.documents.template_body import write_body
-from actors.workflow.user_input import Question
+from actors.workflow.outcome import Question
 
 
 class MissingField(NamedTuple):

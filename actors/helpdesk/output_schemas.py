@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from actors.roster import Intent
-from actors.workflow.earlier_messages import EarlierMessage
+from actors.workflow.tables import EarlierMessage
 
 Urgency = Literal["low", "normal", "high", "critical"]
 

@@ -10,7 +10,7 @@ from actors.text.sentences import split_requests
 from actors.text.tokenizer import list_own_terms
 from actors.text.truncate import shorten
 from actors.text.word_patterns import compile_words
-from actors.workflow.earlier_messages import NEXT_MESSAGE, EarlierMessage
+from actors.workflow.tables import NEXT_MESSAGE, EarlierMessage
 
 CHARACTERS, MOST_LINES = 20_000, 2000
 """So much of a ticket is looked at."""

@@ -13,9 +13,9 @@ from actors.legal.output_schemas import FieldsDraft, FieldsRequest
 from actors.ports import Model, ModelRequest
 from actors.roster import AgentSpec
 from actors.text.catalogue import say
+from actors.workflow.outcome import Question, collect_values, join_texts
 from actors.workflow.progress import StatusChanged
 from actors.workflow.reply_cache import ReplyCache
-from actors.workflow.user_input import Question, collect_values, join_texts
 from bus import Actor, Context
 
 TEMPLATE = "document"

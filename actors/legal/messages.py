@@ -6,9 +6,8 @@ from actors.documents.template import Document
 from actors.evidence.claims import Resolution
 from actors.evidence.shortfalls import Searched
 from actors.legal.classification import Classification
-from actors.workflow.outcome import TERMINATE, Status
+from actors.workflow.outcome import TERMINATE, AnswerRound, Question, Status
 from actors.workflow.tables import Findings, Handover, MemberResult
-from actors.workflow.user_input import AnswerRound, Question
 from bus import Event, Request
 
 

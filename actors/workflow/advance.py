@@ -32,6 +32,12 @@ from actors.workflow.tables import (
     Workflow,
 )
 from actors.workflow.transitions import (
+    HandOff,
+    Refuse,
+    RequestPartial,
+    Terminate,
+    Transition,
+    Wait,
     ask_again,
     ask_member_again,
     brief,
@@ -44,7 +50,6 @@ from actors.workflow.transitions import (
     proceed,
     settle,
 )
-from actors.workflow.verdicts import HandOff, Refuse, RequestPartial, Terminate, Transition, Wait
 from bus import Event, Failed
 
 MOST_OVERREACHES = 2

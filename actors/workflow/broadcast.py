@@ -19,7 +19,7 @@ from actors.workflow.outcome import (
 )
 from actors.workflow.run_end import log_end, state_after
 from actors.workflow.tables import Run, Workflow
-from actors.workflow.verdicts import HandoffWarning
+from actors.workflow.transitions import HandoffWarning
 from bus import Context
 
 

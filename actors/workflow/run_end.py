@@ -6,9 +6,20 @@ from collections.abc import Sequence
 import msgspec
 from structlog.typing import FilteringBoundLogger
 
-from actors.workflow.outcome import Child, EndReason, Handoff, Outcome, Spent, Status, explain_end, marker
+from actors.workflow.outcome import (
+    MOST_ROUNDS,
+    Child,
+    EndReason,
+    Handoff,
+    Outcome,
+    Question,
+    Spent,
+    Status,
+    explain_end,
+    limit_questions,
+    marker,
+)
 from actors.workflow.tables import ORCHESTRATOR, Case, Run, Workflow
-from actors.workflow.user_input import MOST_ROUNDS, Question, limit_questions
 
 ENDS = frozenset(EndReason)
 """Reasons of handoffs that close a case; `verify` keeps states from being named so."""

@@ -5,16 +5,29 @@ The rules that move a run are in `advance.py`; `verify.py` refuses a table that 
 """
 
 from collections.abc import Mapping
-from typing import Any, Generic, TypeVar, final
+from typing import Any, Generic, Literal, TypeVar, final
 
 import msgspec
 
 from actors.evidence.claims import Resolution
 from actors.evidence.passages import Passage
 from actors.evidence.shortfalls import Shortfall
-from actors.workflow.outcome import EndReason, Handoff
-from actors.workflow.user_input import AnswerRound, Question
+from actors.workflow.outcome import AnswerRound, EndReason, Handoff, Question
 from bus import Event, Request
+
+NEXT_MESSAGE = "\n\n* * *\n\n"
+"""Between messages that are one question: nobody answered the first before the next one came."""
+
+
+class EarlierMessage(msgspec.Struct, frozen=True, gc=False):
+    """One contribution that the customer has seen or written."""
+
+    role: Literal["customer", "person", "terminus"]
+    """`person`: somebody of the helpdesk; `terminus`: what was answered by us."""
+    at: str
+    """When, as the helpdesk writes it; empty: it does not say."""
+    text: str
+
 
 ORCHESTRATOR = "orchestrator"
 MAX_HANDOFFS = 20

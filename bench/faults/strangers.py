@@ -15,7 +15,7 @@ from aiohttp import web
 from bench.answer import THINGS, index, text
 from bench.faults.daemon import Daemon, daemon
 from bench.measure import Figures, NotMeasured
-from runtime.node import Node
+from runtime.engine.node import Node
 from runtime.settings import Settings, StorageSettings
 from runtime.storage.private import DATABASE
 from runtime.tickets import Ticket

@@ -151,7 +151,7 @@ def _check_claim(text: str) -> object:
 
 def _redact(text: str) -> object:
     from actors.text.redaction import redact
-    from runtime.llm.url_filter import remove_addresses
+    from runtime.llm.openai_model import remove_addresses
 
     return redact(text), remove_addresses({"text": text}, ())
 
@@ -202,7 +202,7 @@ def _write_body(text: str) -> object:
 
 
 def _query_payload(text: str) -> object:
-    from runtime.intake.queries import AdapterError, explain
+    from runtime.intake.adapter_file import AdapterError, explain
 
     with contextlib.suppress(AdapterError):
         explain(text, {"a": text})
@@ -210,8 +210,7 @@ def _query_payload(text: str) -> object:
 
 
 def _read_adapter(text: str) -> object:
-    from runtime.intake.adapter_file import read_adapter
-    from runtime.intake.queries import AdapterError
+    from runtime.intake.adapter_file import AdapterError, read_adapter
 
     try:
         return read_adapter({"system": {"name": text}, "ticket": {text[:60]: text}}, "hostile")
@@ -221,7 +220,7 @@ def _read_adapter(text: str) -> object:
 
 def _read_model(text: str) -> object:
     from actors.text.quote_matching import find_quote
-    from runtime.llm.answer_text import objects_in
+    from runtime.llm.output_schema import objects_in
 
     return find_quote(text[:2000], text + "."), list(objects_in(text)), list(objects_in('{"a": "' + text))
 

@@ -5,8 +5,7 @@ import secrets
 import time
 from typing import NamedTuple
 
-from runtime.access.roles import SERVER_TOKEN, Principal
-from runtime.access.tokens import SHAPE, TokenBook, describe, has_expired
+from runtime.access.tokens import SERVER_TOKEN, SHAPE, Principal, TokenBook, describe, has_expired
 
 SESSION_SECONDS = 12 * 3600.0
 """A working day: whoever comes back tomorrow signs in again."""

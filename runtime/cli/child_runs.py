@@ -3,7 +3,9 @@
 from actors.workflow.tables import Case
 from runtime.families import FAMILIES, find
 from runtime.families.family import Round
-from runtime.storage.journal import RunJournal, StoredRun, UnknownRun
+from runtime.storage.errors import UnknownRun
+from runtime.storage.journal import RunJournal
+from runtime.storage.records import StoredRun
 
 
 def round_of(workflow: str, case: Case) -> Round | None:

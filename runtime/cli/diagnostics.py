@@ -21,7 +21,7 @@ from runtime.knowledge.readers.reader import GROUP, Reader
 from runtime.kubernetes import service_variables
 from runtime.llm.model_choice import chosen
 from runtime.llm.server_check import OPENAI, look_at_server
-from runtime.logs import FILE
+from runtime.observe.logs import FILE
 from runtime.plugins import find_plugins
 from runtime.program import shipped_file
 from runtime.search.source_registry import load_sources

@@ -13,9 +13,9 @@ from runtime.cli.ticket_input import Read
 from runtime.cli.view.result import exit_status
 from runtime.cli.view.run_display import Display, open_display
 from runtime.daemon.daemon_client import submit
+from runtime.engine.run_record import Ended
+from runtime.engine.service import TicketService, open_service
 from runtime.families import find
-from runtime.run_record import Ended
-from runtime.service import TicketService, open_service
 from runtime.service_error import ServiceError
 from runtime.settings import Settings
 from runtime.user_text import pluralize, safe, spell_out

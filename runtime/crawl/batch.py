@@ -7,7 +7,7 @@ from typing import Protocol
 import structlog
 
 from actors.ports import PortFailed
-from runtime.resilience.budget import ResearchBudget
+from runtime.resilience.limiters import ResearchBudget
 
 MOST_URLS = 20
 """What such services take in one call."""

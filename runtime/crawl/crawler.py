@@ -16,7 +16,7 @@ from runtime.crawl.extract.extracted import Extracted
 from runtime.crawl.http_client import FetchResult
 from runtime.crawl.robots import Robots
 from runtime.processes.pool import WorkError, WorkTimedOut
-from runtime.search.source_client import SourceFailed
+from runtime.search.source import SourceFailed
 from runtime.search.source_registry import Sources
 
 EXTRACT = "runtime.crawl.extract.page:extract"

@@ -1,8 +1,17 @@
-"""The HTTP client for addresses from outside, safe against what they may lead to: pages, feeds and robots.txt alike."""
+"""
+The HTTP client for addresses from outside, safe against what they may lead to: pages, feeds and
+robots.txt alike.
+
+A name is checked where it becomes an address, and at each of its addresses: what a name meant a
+moment ago proves nothing, and an address has more spellings than anybody thinks of.
+"""
 
 import asyncio
+import re
+import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
@@ -10,15 +19,201 @@ import msgspec
 import structlog
 
 from actors.evidence.sources import Reason
-from runtime.crawl.address_policy import Forbidden, guard_sockets, networks, objection
-from runtime.crawl.responses import HEAD, KINDS, FetchError, Kind, error_of_headers, error_of_status, is_binary
-from runtime.resilience.host_limiter import HostLimiter
-from runtime.resilience.retry_after import retry_after
+from actors.text.urls import split
+from runtime.resilience.limiters import HostLimiter, retry_after
 from runtime.settings import FetchSettings
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
     from aiohttp.abc import AbstractResolver
+
+
+Network = IPv4Network | IPv6Network
+AddressInfo = tuple[int, int, int, str, tuple[str, int] | tuple[str, int, int, int]]
+
+PORTS = frozenset({80, 443, 8080, 8443})
+"""Where web servers listen; on any other port of a public address something else may."""
+URL_CHARACTERS = 4096
+
+
+def networks(texts: Iterable[str]) -> tuple[Network, ...]:
+    """:raises ValueError: one of them is no network."""
+    return tuple(ip_network(each, strict=False) for each in texts)
+
+
+# Python's `is_global` differs between patch releases, so the tables are our own. 168.63.129.16 is Azure's host agent.
+_NOT_PUBLIC = networks(
+    [
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+        "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+        "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
+    ]
+)  # fmt: skip
+_PUBLIC_6 = networks(["2000::/3"])[0]
+# Teredo and 6to4 carry an IPv4 address, which may be anybody's; the others are for documentation and protocols.
+_NOT_PUBLIC_6 = networks(["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"])
+_LOCAL_NAMES = (".localhost", ".local", ".internal", ".home.arpa")
+
+
+class Forbidden(OSError):
+    """An address that must not be connected to. An OSError, so that the next address of the name is tried."""
+
+    MARK = "is not a public address of the web"
+
+
+def is_permitted(address: str, port: int, allow: Iterable[Network]) -> bool:
+    """Whether an address may be connected to: a public one at a port of the web, or one of an allowed network."""
+    ip = ip_address(address.partition("%")[0])
+    if ip.version == 6 and ip.ipv4_mapped is not None:
+        ip = ip.ipv4_mapped
+    if any(ip in network for network in allow if network.version == ip.version):
+        return True
+    if ip.version == 4:
+        return port in PORTS and not any(ip in network for network in _NOT_PUBLIC)
+    return port in PORTS and ip in _PUBLIC_6 and not any(ip in network for network in _NOT_PUBLIC_6)
+
+
+def guard_sockets(allow: tuple[Network, ...]) -> Callable[[AddressInfo], socket.socket]:
+    """A factory of sockets, which gets the very address of each attempt, whatever it was called before."""
+
+    def make(info: AddressInfo) -> socket.socket:
+        family, kind, protocol, _, address = info
+        if not is_permitted(address[0], address[1], allow):
+            raise Forbidden(f"{address[0]} port {address[1]} {Forbidden.MARK}")
+        return socket.socket(family, kind, protocol)
+
+    return make
+
+
+def objection(url: str, allow: tuple[Network, ...]) -> str:
+    """What speaks against a URL before anybody asks for its address, in a sentence; empty when nothing does."""
+    if (parts := split(url)) is None:
+        return "This is not a web address."
+    host = (parts.hostname or "").rstrip(".").lower()
+    if parts.scheme not in {"http", "https"}:
+        return "Only addresses that begin with http:// or https:// are read."
+    if not host or any(each.isspace() or not each.isprintable() for each in url):
+        return "This is not a web address."
+    if parts.username is not None or parts.password is not None:
+        return "Addresses with a user name or password in them are not read."
+    if len(url) > URL_CHARACTERS:
+        return f"Addresses longer than {URL_CHARACTERS} characters are not read."
+    if not allow and (host == "localhost" or host.endswith(_LOCAL_NAMES)):
+        return "Addresses of the local network are not read: list the network in [fetch] allow if it should be."
+    return ""
+
+
+def is_public(url: str) -> bool:
+    """Whether a URL, by the looks of it, leads to the public web, so that an outside service may hear of it."""
+    if objection(url, ()):
+        return False
+    parts = urlsplit(url)
+    host, port = (parts.hostname or "").rstrip("."), parts.port or (80 if parts.scheme == "http" else 443)
+    try:
+        return is_permitted(host, port, ())
+    except ValueError:  # a name, or another spelling of a number
+        last = host.rpartition(".")[2]
+        return "." in host and not last[:1].isdecimal()
+
+
+DECLARED = 4
+"""Of something up to so many times what is read of it, the beginning is read; more is no page."""
+
+
+class FetchError(NamedTuple):
+    """Why something cannot be used."""
+
+    reason: Reason
+    detail: str
+    """One sentence for the user."""
+    again: bool = False
+    """A second try may help."""
+
+
+class Kind(NamedTuple):
+    """What is asked for."""
+
+    accept: str
+    types: re.Pattern[str] | None
+    """Content types that are taken; None: all that look like text."""
+    most_bytes: int | None = None
+    """None: as set."""
+
+
+_DATA = r"application/(?:[\w.-]+\+)?(?:xml|json)"
+KINDS = {
+    "text": Kind(
+        "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.1",
+        re.compile(rf"text/(?:html|plain|(?:x-)?markdown|xml|x-rst|asciidoc)|{_DATA}"),
+    ),
+    "feed": Kind(
+        "application/rss+xml,application/atom+xml,application/xml;q=0.9,text/xml;q=0.9,*/*;q=0.1",
+        re.compile(rf"text/(?:html|plain|xml|rss|atom)|{_DATA}"),
+        2_000_000,
+    ),
+    "robots": Kind("text/plain,*/*;q=0.1", None, 512_000),
+}
+
+_MAGIC = re.compile(
+    rb"%PDF-|PK\x03\x04|\x89PNG|GIF8[79]a|\xff\xd8\xff|\x1f\x8b|BZh[1-9]1AY|Rar!\x1a|7z\xbc\xaf|\x7fELF"
+    rb"|MZ[\x00-\x1f\x80-\xff]|RIFF.{4}(?:WAVE|WEBP|AVI )|\x00\x00.{2}ftyp|ID3[\x02-\x04]|OggS\x00|wOF[F2]"
+    rb"|\xd0\xcf\x11\xe0|\x00asm|\x28\xb5\x2f\xfd|\xfd7zXZ",
+    re.DOTALL,
+)
+_PRINTED = bytes(code for code in range(256) if code >= 32 or code in b"\t\n\r\f\x1b")
+HEAD = 4096
+"""Bytes that show whether something is text."""
+_CONTROLS = 0.02
+"""Share of control characters above which something is no text."""
+
+
+def error_of_status(status: int, wait: float | None) -> FetchError | None:
+    """
+    What a status says against the answer.
+
+    :param wait: seconds that the server asks to be left alone.
+    """
+    if 200 <= status < 300:
+        return None
+    if status in {404, 410}:
+        return FetchError("dead", f"The server says that the page is not there ({status}).")
+    if status in {401, 402, 407}:
+        return FetchError("paywall", f"The server asks for a log-in or for money ({status}).")
+    if status == 429 or (status == 503 and wait is not None):
+        asks = f" and asks to wait {wait:.0f} seconds" if wait else ""
+        return FetchError("rate_limited", f"The server refuses more requests{asks} ({status}).", again=wait is not None)
+    if status in {502, 503, 504}:
+        return FetchError("unreachable", f"The server has a fault ({status}).", again=True)
+    if status >= 500 or status < 400:
+        return FetchError("unreachable", f"The server gave no page ({status}).")
+    return FetchError("blocked", f"The server refuses to send the page ({status}).")
+
+
+def error_of_headers(kind: Kind, content_type: str, disposition: str, size: int, most: int) -> FetchError | None:
+    """What the headers say against the body. `size` is what they declare, in bytes."""
+    if content_type and kind.types is not None and not kind.types.fullmatch(content_type):
+        return FetchError("binary", f"This is {_plain(content_type)}, not text.")
+    if disposition.strip().lower().startswith("attachment"):
+        return FetchError("binary", "This is a file to download, not a page.")
+    if size > most * DECLARED:
+        return FetchError("too_large", f"The page has {size / 1e6:.0f} MB, far more than is read of one.")
+    return None
+
+
+def is_binary(head: bytes) -> bool:
+    """Whether something begins like no text, whatever its headers say. UTF-16 with its mark is text."""
+    head = head[:HEAD]
+    if _MAGIC.match(head):
+        return True
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return False
+    return len(head.translate(None, _PRINTED)) > max(1.0, len(head) * _CONTROLS)
+
+
+def _plain(content_type: str) -> str:
+    """A content type as it may be shown; a server can write anything there."""
+    return content_type if re.fullmatch(r"[\w.+-]{1,40}/[\w.+-]{1,60}", content_type) else "of an unknown type"
+
 
 ERROR_CHARACTERS = 300
 RATIO, PACKED = 60, 1_000_000

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from runtime.processes.atomic_files import folder_for, read_bytes, write_bytes
 from runtime.processes.file_lock import LOOK_SECONDS, take
-from runtime.state_files.file_names import name_of
+from runtime.state_files.backups import name_of
 
 FOLDER = "pages"
 MOST_BYTES = 200_000_000

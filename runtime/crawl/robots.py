@@ -1,14 +1,21 @@
-"""Keeps to robots.txt: read once an hour and site, within bounds, and its delay between two pages respected."""
+"""
+Keeps to robots.txt: read once an hour and site, within bounds, and its delay between two pages
+respected.
+
+One of half a megabyte would hold up the loop, so its rules are matched in a worker process.
+"""
 
 import asyncio
+import functools
 from collections import OrderedDict
+from typing import Any
 from urllib.parse import urlsplit
 
 from runtime.crawl.http_client import Client
 from runtime.processes.pool import WorkError, Workers
-from runtime.resilience.host_limiter import Spacing
+from runtime.resilience.limiters import Spacing
 
-VERDICT = "runtime.crawl.robots_rules:verdict"
+VERDICT = "runtime.crawl.robots:verdict"
 VERDICT_SECONDS = 10.0
 KEPT_SECONDS = 3600.0
 FAULT_SECONDS = 60.0
@@ -77,3 +84,16 @@ class Robots:
         site.said = "The site's robots.txt could not be fetched, so nothing of the site is read." if fault else ""
         site.body = b"" if got.reason else got.body
         site.until = asyncio.get_running_loop().time() + (FAULT_SECONDS if got.reason else KEPT_SECONDS)
+
+
+@functools.lru_cache(maxsize=16)
+def _parse(body: bytes) -> Any:
+    from protego import Protego
+
+    return Protego.parse(body.decode("utf-8-sig", "replace"))
+
+
+def verdict(body: bytes, agent: str, url: str) -> tuple[bool, float]:
+    """Whether this agent may read a URL, and the seconds that it should leave between two pages."""
+    rules = _parse(body)
+    return bool(rules.can_fetch(url, agent)), float(rules.crawl_delay(agent) or 0.0)

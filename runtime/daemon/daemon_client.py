@@ -11,7 +11,6 @@ import structlog
 from actors.workflow.outcome import Outcome, RunEnded
 from actors.workflow.progress import ProgressEvent
 from runtime import program
-from runtime.answers import Answers, answer_ticket
 from runtime.daemon.requests import (
     ANSWERS,
     EVENTS,
@@ -27,13 +26,11 @@ from runtime.daemon.requests import (
     send,
     shorten,
 )
-from runtime.durable_submit import ACCEPT_SECONDS
-from runtime.event_feed import number_of
-from runtime.run_handle import Handle, RunHandle
-from runtime.runs import make_id
-from runtime.service import TicketService
+from runtime.engine.event_feed import number_of
+from runtime.engine.runs import Handle, RunHandle, make_id
+from runtime.engine.service import ACCEPT_SECONDS, Answers, TicketService, answer_ticket
 from runtime.service_error import ServiceError
-from runtime.storage.journal import StoredRun
+from runtime.storage.records import StoredRun
 from runtime.tickets import Ticket
 
 log = structlog.get_logger()

@@ -10,8 +10,6 @@ import msgspec
 import structlog
 
 from runtime import families, program
-from runtime.actions import acting_as, name_user
-from runtime.answers import Answers, answer_ticket
 from runtime.daemon.requests import (
     REQUESTS,
     Accepted,
@@ -27,9 +25,9 @@ from runtime.daemon.requests import (
     send,
     shorten,
 )
-from runtime.run_events import watch_run
-from runtime.run_handle import WatcherTooSlow
-from runtime.service import TicketService
+from runtime.engine.actions import acting_as, name_user
+from runtime.engine.runs import WatcherTooSlow
+from runtime.engine.service import Answers, TicketService, answer_ticket, watch_run
 from runtime.service_error import ServiceError
 from runtime.storage.private import FILE
 from runtime.tickets import Ticket, validate

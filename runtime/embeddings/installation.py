@@ -70,7 +70,8 @@ def install(settings: EmbeddingsSettings, source: Path | None = None, release: R
     :returns: the file.
     :raises InstallFailed: with what to do; nothing has changed.
     """
-    from runtime.embeddings import safetensors, weights
+    from runtime.embeddings import sentence_model as safetensors
+    from runtime.embeddings import weights
 
     to = find_model_file(settings)
     try:

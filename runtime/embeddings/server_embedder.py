@@ -22,9 +22,9 @@ from runtime.embeddings.embedder import (
     prepare,
     work_in_batches,
 )
-from runtime.resilience.retry_after import retry_after
+from runtime.resilience.limiters import retry_after
 from runtime.search.results import quote_error
-from runtime.search.source_client import SourceClient, SourceFailed
+from runtime.search.source import SourceClient, SourceFailed
 from runtime.settings import Settings
 from runtime.user_text import redact
 

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from runtime.embeddings import safetensors
+from runtime.embeddings import sentence_model as safetensors
 from runtime.embeddings.sentence_model import MOST_TOKENS, SentenceModel, pack
 from runtime.processes import array_file
 

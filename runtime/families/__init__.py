@@ -8,9 +8,9 @@ from actors.extractive import Extractive
 from bus import Event
 from runtime.families import helpdesk, legal, research
 from runtime.families.family import Family
+from runtime.observe.span import FoundIntent
 from runtime.service_error import ServiceError
 from runtime.settings import Settings
-from runtime.tracing.span import FoundIntent
 from runtime.user_text import display, nearest, safe
 
 FAMILIES: tuple[Family, ...] = (helpdesk.FAMILY, research.FAMILY, legal.FAMILY)

@@ -15,20 +15,18 @@ from actors.roster import Roster
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Case, Run, Workflow
 from bus import Actor, Event
-from runtime.child_workflow import Children
 from runtime.embeddings.embedder import Embedder
+from runtime.engine.run import Children, LiveRun
+from runtime.engine.runs import RunHandle, Runs
+from runtime.observe.recording import Interceptor
+from runtime.observe.span import FoundIntent
 from runtime.processes.pool import Workers
-from runtime.replay.recorded_port import Interceptor
-from runtime.run import LiveRun
-from runtime.run_handle import RunHandle
-from runtime.runs import Runs
 from runtime.search.source_registry import Sources
 from runtime.settings import Settings
 from runtime.storage.effects import Effects
 from runtime.storage.journal import RunJournal
 from runtime.tickets import Ticket
 from runtime.tools.toolbox import Toolbox
-from runtime.tracing.span import FoundIntent
 
 
 class RunDependencies(NamedTuple):

@@ -16,17 +16,15 @@ from actors.helpdesk.worker import Worker
 from actors.helpdesk.workflow import HELPDESK, RESEARCHER, TicketCase, add_specialists
 from actors.text.catalogue import say, say_count
 from actors.text.languages import guess_language
-from actors.workflow.earlier_messages import EarlierMessage
-from actors.workflow.outcome import Outcome
-from actors.workflow.tables import Case, Run
-from actors.workflow.user_input import list_values
+from actors.workflow.outcome import Outcome, list_values
+from actors.workflow.tables import Case, EarlierMessage, Run
 from bus import Actor
 from runtime.families import research
 from runtime.families.family import ChildRole, Family, FamilyRuns, RunDependencies, SharedPorts
+from runtime.observe.run_trace import TracedKnowledge
+from runtime.observe.span import FoundIntent
 from runtime.settings import Settings
 from runtime.tickets import Ticket, whole
-from runtime.tracing.span import FoundIntent
-from runtime.tracing.traced_search import TracedKnowledge
 
 
 class HelpdeskRuns(FamilyRuns):

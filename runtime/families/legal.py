@@ -19,9 +19,9 @@ from actors.legal.output_schemas import (
 from actors.legal.workflow import GENERAL, LEGAL, LegalCase, add_specialists
 from actors.text.languages import guess_language
 from runtime.families.family import Family
+from runtime.observe.span import FoundIntent
 from runtime.settings import Settings
 from runtime.tickets import Ticket
-from runtime.tracing.span import FoundIntent
 
 FIELDS = tuple(sorted(file.stem for file in DOMAIN_FILES.glob("*.toml")))
 """The fields of law that have a specialist of their own where a question touches several."""

@@ -13,12 +13,12 @@ from actors.legal.specialist import Specialist, Specialty
 from actors.legal.workflow import CLASSIFIER, GENERAL, LEGAL, MERGER, REGISTRAR
 from actors.ports import Statutes
 from bus import Actor
+from runtime.engine.run import LiveRun
 from runtime.families.family import FamilyRuns, RunDependencies, SharedPorts
 from runtime.families.legal import FIELDS, RESEARCH
 from runtime.families.legal_sources import list_sources, make_creator, plan_form
 from runtime.knowledge.knowledge_index import StatuteIndex
-from runtime.replay.recorded_port import record_port
-from runtime.run import LiveRun
+from runtime.observe.recording import record_port
 from runtime.settings import Settings
 from runtime.tools.shipped.create_document import list_templates
 

@@ -18,8 +18,7 @@ from actors.ports import Documents, PortFailed
 from actors.roster import AgentSpec
 from runtime.tools.shipped import case_search, create_document, regulation_search, search_knowledge
 from runtime.tools.tool import InvalidArguments, Tool, ToolContext
-from runtime.tools.tool_call import call_tool
-from runtime.tools.toolbox import OfferedTools
+from runtime.tools.toolbox import OfferedTools, call_tool
 
 
 def ask_articles(query: LegalQuery) -> msgspec.Struct:

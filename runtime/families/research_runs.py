@@ -10,13 +10,13 @@ from actors.research.reporter import Reporter
 from actors.research.searcher import Searcher
 from actors.roster import Roster
 from runtime.crawl.pages import Pages
+from runtime.engine.run import LiveRun
 from runtime.families.family import FamilyRuns, Roles, SharedPorts
 from runtime.families.research_state.autosave import Autosave
 from runtime.knowledge.page_reader import Reader
-from runtime.resilience.budget import ResearchBudget
-from runtime.run import LiveRun
+from runtime.observe.run_trace import TracedReading
+from runtime.resilience.limiters import ResearchBudget
 from runtime.storage.effects import Effects
-from runtime.tracing.traced_search import TracedReading
 
 WORK = ("runtime.knowledge.query.search", "runtime.crawl.own_document")
 """Modules that every worker process needs for a research."""

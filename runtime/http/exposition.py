@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bus.supervision import counters
-from runtime.meters import Histogram, meters
-from runtime.service import TicketService
+from runtime.engine.service import TicketService
+from runtime.observe.meters import Histogram, meters
 from runtime.storage.condition import Condition
 
 if TYPE_CHECKING:

@@ -10,13 +10,24 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import structlog
 from aiohttp import web
 
-from runtime.access.roles import LADDER, LOCAL, SERVER_TOKEN, Access, Principal, Role, may
 from runtime.access.sessions import SessionBook
-from runtime.access.tokens import SHAPE, TokenBook, describe, has_expired
+from runtime.access.tokens import (
+    LADDER,
+    LOCAL,
+    SERVER_TOKEN,
+    SHAPE,
+    Access,
+    Principal,
+    Role,
+    TokenBook,
+    describe,
+    has_expired,
+    may,
+)
 from runtime.config import is_loopback
 from runtime.http.errors import ApiError
 from runtime.program import command
-from runtime.resilience.token_bucket import TokenBuckets
+from runtime.resilience.limiters import TokenBuckets
 from runtime.settings import ServerSettings
 from runtime.user_text import display
 

@@ -6,8 +6,8 @@ import structlog
 from aiohttp import HttpVersion11, web
 from aiohttp.typedefs import Handler, Middleware
 
-from runtime.access.roles import Access
-from runtime.actions import acting_as
+from runtime.access.tokens import Access
+from runtime.engine.actions import acting_as
 from runtime.http.errors import PROBLEM, ApiError, as_api_error, make_problem
 from runtime.http.gate import PRINCIPAL, Gate, is_page, split_address
 from runtime.http.pages.problem_page import show_problem, wants_page

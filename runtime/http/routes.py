@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from aiohttp.typedefs import Handler
 
-from runtime.access.roles import Access
+from runtime.access.tokens import Access
 from runtime.http.errors import PROBLEM, TITLES, Problem
-from runtime.http.schemas import JSON
+from runtime.http.request_bodies import JSON
 from runtime.tickets import ID
 
 Document = dict[str, Any]

@@ -1,4 +1,11 @@
-"""The daemon: listens, resumes what was running, and ends well when it is told to."""
+"""
+The daemon: listens, resumes what was running, reads its configuration again on SIGHUP, and ends
+well when it is told to.
+
+When the system has no files left it stops taking connections for a moment and says so in one line:
+the event loop's own way is to try again at once for each place of the backlog. What is no HTTP is
+refused with problem details, as everything else.
+"""
 
 import asyncio
 import contextlib
@@ -8,20 +15,23 @@ import ipaddress
 import resource
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from typing import Any, TypeVar
 
+import msgspec
 import structlog
-from aiohttp import web
+from aiohttp import http_exceptions, web
 
 from actors.ports import PortFailed
-from runtime.access.roles import Access
+from actors.roster import Roster
 from runtime.access.shares import ShareBook
-from runtime.access.tokens import TokenBook
-from runtime.config import is_loopback
+from runtime.access.tokens import Access, TokenBook
+from runtime.agent_folder import load_roster
+from runtime.config import ConfigError, is_loopback
 from runtime.daemon.listener import hear_commands
+from runtime.engine.node import Node
+from runtime.engine.service import TicketService, open_service
 from runtime.http import openapi  # noqa: F401 - routes of its own
-from runtime.http.acceptor import Acceptor
 from runtime.http.endpoints.desk import DESK
 from runtime.http.endpoints.intake_routes import connect_helpdesks
 from runtime.http.endpoints.knowledge_routes import open_indexing
@@ -29,24 +39,207 @@ from runtime.http.endpoints.share_routes import SHARES
 from runtime.http.errors import PROBLEM, ApiError, make_problem
 from runtime.http.gate import GATE, Gate
 from runtime.http.liveness import Liveness, Systemd
-from runtime.http.middleware import add_headers, expect, explain, nowhere, refuse_strangers
+from runtime.http.middleware import HEADERS, add_headers, expect, explain, nowhere, refuse_strangers, tell_problem
 from runtime.http.pages import every_page  # noqa: F401 - routes of its own
 from runtime.http.pages.page_routes import PAGE_ROUTES
-from runtime.http.problem_protocol import LINE_BYTES, ProblemProtocol
-from runtime.http.reload import reload
 from runtime.http.routes import ROUTES
 from runtime.knowledge.index import is_lapsed
-from runtime.loop_watch import watch_loop
-from runtime.node import Node
+from runtime.observe.logs import set_level
+from runtime.observe.loop_watch import watch_loop
 from runtime.processes.terminal import Terminal
 from runtime.program import command
-from runtime.service import TicketService, open_service
 from runtime.service_error import ServiceError
-from runtime.settings import ServerSettings, Settings
-from runtime.upkeep.daily import run_daily
+from runtime.settings import ServerSettings, Settings, check
+from runtime.upkeep.purge import run_daily
 from runtime.user_text import as_json, display
 
 log = structlog.get_logger()
+
+AT_ONCE = 64
+"""Connections that are taken in before others have their turn."""
+PAUSE_SECONDS = 0.25
+"""How long nothing is taken in once there are no files left."""
+LINE_SECONDS = 60.0
+"""How often the log says so while it lasts."""
+EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+GONE = frozenset({errno.ECONNABORTED, errno.EPROTO, errno.EPERM})
+"""The client went away, or a firewall was faster."""
+
+
+class Acceptor:
+    """Gives each connection of a listening socket a protocol of its own, until it is closed."""
+
+    def __init__(self, sock: socket.socket, protocol: Callable[[], asyncio.Protocol]) -> None:
+        self._sock = sock
+        self._protocol = protocol
+        self._loop = asyncio.get_running_loop()
+        self._opening: set[asyncio.Task[object]] = set()
+        self._pause: asyncio.TimerHandle | None = None
+        self._failures = 0
+        self._last_line = float("-inf")
+        sock.setblocking(False)
+        self._loop.add_reader(sock, self._accept)
+
+    def close(self) -> None:
+        """Take no more in; what was taken in goes on."""
+        if self._pause is not None:
+            self._pause.cancel()
+        self._loop.remove_reader(self._sock)
+
+    def _accept(self) -> None:
+        for _ in range(AT_ONCE):
+            try:
+                connection, _ = self._sock.accept()
+            except (BlockingIOError, InterruptedError):
+                return
+            except OSError as error:
+                if error.errno in GONE:
+                    continue
+                self._rest(error)
+                return
+            self.take(connection)
+
+    def take(self, connection: socket.socket) -> None:
+        """Take in a connection that was accepted already."""
+        task = self._loop.create_task(self._open(connection))
+        self._opening.add(task)
+        task.add_done_callback(self._opening.discard)
+
+    async def _open(self, connection: socket.socket) -> None:
+        try:
+            connection.setblocking(False)
+            await self._loop.connect_accepted_socket(self._protocol, connection)
+        except Exception as error:  # one connection is no reason to take no others
+            connection.close()
+            log.warning("connection.failed", error=repr(error))
+
+    def _rest(self, error: OSError) -> None:
+        """Take nothing in for a moment: whoever waits in the backlog goes on waiting."""
+        self._loop.remove_reader(self._sock)
+        self._pause = self._loop.call_later(PAUSE_SECONDS, self._go_on)
+        self._failures += 1
+        now = self._loop.time()
+        if now - self._last_line >= LINE_SECONDS:
+            remedy = "raise the limit of open files (ulimit -n), or lower [server] max_connections"
+            log.error("connections.exhausted", reason=error.strerror, times=self._failures,
+                      remedy=remedy if error.errno in EXHAUSTED else "")  # fmt: skip
+            self._last_line, self._failures = now, 0
+
+    def _go_on(self) -> None:
+        self._pause = None
+        self._loop.add_reader(self._sock, self._accept)
+
+
+LINE_BYTES = 8190
+"""The longest line of a request's head."""
+
+
+class ProblemProtocol(web.RequestHandler):
+    """A connection. aiohttp answers what its parser refuses by itself, before any middleware is asked."""
+
+    __slots__ = ()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,  # noqa: ARG002
+    ) -> web.StreamResponse:
+        """
+        Refuse what could not be parsed, and close the connection; nothing of what was sent is repeated.
+
+        :raises ConnectionError: the answer has begun, so that no other can be given.
+        """
+        if request.writer.output_size > 0:
+            raise ConnectionError("The answer was cut off.")
+        refused = _explain(status, exc)
+        if refused.status == 500:
+            log.error("request.crashed", remote=request.remote, error=repr(exc), exc_info=exc)
+        else:
+            kind = type(exc).__name__
+            log.info("request.refused", status=refused.status, reason=str(refused), kind=kind, remote=request.remote)
+        response = tell_problem(refused)
+        response.headers.update(HEADERS)  # no application is asked that would add them
+        response.force_close()
+        return response
+
+
+def _explain(status: int, error: BaseException | None) -> ApiError:
+    match error:
+        case http_exceptions.LineTooLong():
+            return ApiError(431, f"A line of the request is over {LINE_BYTES:,} bytes. Shorten the address or header.")
+        case http_exceptions.BadHttpMethod():
+            return ApiError(400, "This is no HTTP request, or not one in plain HTTP. Ask for http://, not https://.")
+        case http_exceptions.HttpProcessingError():
+            return ApiError(400, "The request is not as HTTP has it. Look at its first line, headers and lengths.")
+        case _ if status == 500:
+            return ApiError(500, "The server failed at this; its log says more.")
+        case _:
+            return ApiError(status, "The request cannot be read. Look at its first line and its headers.")
+
+
+Setting = tuple[str, str]
+"""A section and a key."""
+LIVE: frozenset[Setting] = frozenset({
+    ("log", "level"),
+    ("server", "free_megabytes"),
+    ("server", "max_streams"),
+    ("server", "stop_seconds"),
+    ("storage", "keep_days"),
+    ("trace", "replay_days"),
+})  # fmt: skip
+"""Whoever needs one of these asks the node's settings each time; all others are built into what has been opened."""
+AGENTS = "the files of agents"
+
+
+async def reload(node: Node, read: Callable[[], Settings]) -> None:
+    """
+    Take over what can be, and log by name what waits for a restart. What may not be is refused as a whole.
+
+    :param read: the settings as they stand now; it may raise `ConfigError` or `ServiceError`.
+    """
+    try:
+        wanted = await asyncio.to_thread(read)
+        check(wanted)
+        roster = await asyncio.to_thread(load_roster, wanted)
+    except (ConfigError, ServiceError) as error:
+        log.warning("settings.refused", reason=str(error), remedy="mend it and send SIGHUP again; all stays as it was")
+        return
+    changed = find_changes(node.settings, wanted)
+    node.settings = take_over(node.settings, wanted, changed & LIVE)
+    set_level(node.settings.log.level)
+    waiting = _name(changed - LIVE) + ([AGENTS] if _describe(roster) != _describe(node.roster) else [])
+    log.warning("settings.reloaded", changed=_name(changed & LIVE), after_restart=waiting)
+
+
+def find_changes(old: Settings, new: Settings) -> frozenset[Setting]:
+    """Which settings differ."""
+    return frozenset(
+        (section, key)
+        for section in Settings.__struct_fields__
+        for key in getattr(old, section).__struct_fields__
+        if getattr(getattr(old, section), key) != getattr(getattr(new, section), key)
+    )
+
+
+def take_over(old: Settings, new: Settings, which: Iterable[Setting]) -> Settings:
+    """The old settings with some of the new ones."""
+    for section, key in which:
+        table = msgspec.structs.replace(getattr(old, section), **{key: getattr(getattr(new, section), key)})
+        old = msgspec.structs.replace(old, **{section: table})
+    return old
+
+
+def _describe(roster: Roster) -> dict[str, str]:
+    """Each agent with all that its file says: equality of two is that of their intents, each equal to itself alone."""
+    return {name: repr(spec) for name, spec in roster.specs.items()}
+
+
+def _name(settings: Iterable[Setting]) -> list[str]:
+    """Names alone: a value may be a secret."""
+    return sorted(f"[{section}] {key}" for section, key in settings)
+
 
 T = TypeVar("T")
 

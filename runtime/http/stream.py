@@ -22,15 +22,14 @@ from actors.workflow.progress import (
     StatusChanged,
     fold,
 )
-from runtime.event_feed import FeedEvent
+from runtime.engine.event_feed import FeedEvent
+from runtime.engine.node import Node
+from runtime.engine.runs import WatcherTooSlow
+from runtime.engine.service import Cursor, Sees, TicketService, watch_all, watch_run
 from runtime.http.errors import ApiError, as_api_error, make_problem
 from runtime.http.gate import GATE
 from runtime.http.routes import Document
-from runtime.node import Node
-from runtime.run_events import Cursor, Sees, watch_all, watch_run
-from runtime.run_handle import WatcherTooSlow
-from runtime.service import TicketService
-from runtime.tracing.trace_record import read_trace
+from runtime.observe.trace_record import read_trace
 from runtime.user_text import as_json
 
 log = structlog.get_logger()

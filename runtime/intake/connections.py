@@ -11,12 +11,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from runtime.intake.adapter import Adapter
-from runtime.intake.adapter_file import AdapterFile, load_tables, read_adapter
+from runtime.intake.adapter import Adapter, Recorder
+from runtime.intake.adapter_file import AdapterError, AdapterFile, load_tables, read_adapter
 from runtime.intake.helpdesk_client import HelpdeskClient
 from runtime.intake.helpdesk_settings import HelpdeskSettings
-from runtime.intake.queries import AdapterError
-from runtime.intake.recordings import Recorder
 
 if TYPE_CHECKING:
     from runtime.intake.mail.mail_client import MailClient
@@ -52,8 +50,7 @@ class Connection(msgspec.Struct, frozen=True):
         return urlsplit(self.settings.url).scheme in MAIL_SCHEMES
 
     def _open_mailbox(self) -> "MailClient":
-        from runtime.intake.mail.imap_folders import Mailbox
-        from runtime.intake.mail.mail_client import MailClient
+        from runtime.intake.mail.mail_client import Mailbox, MailClient
 
         known = self.settings
         mailbox = Mailbox(known.url, known.user, self.values["token"], sent=known.sent, drafts=known.drafts)

@@ -8,10 +8,8 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from runtime.intake.adapter_file import AdapterFile, Call, TokenCall
-from runtime.intake.queries import search
-from runtime.intake.templates import fill, fill_header, fill_path
-from runtime.resilience.retry_after import retry_after
+from runtime.intake.adapter_file import AdapterFile, Call, TokenCall, fill, fill_header, fill_path, search
+from runtime.resilience.limiters import retry_after
 
 if TYPE_CHECKING:
     import aiohttp

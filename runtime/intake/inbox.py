@@ -7,8 +7,7 @@ import msgspec
 
 from runtime.intake.events import HelpdeskEvent
 from runtime.intake.loop_rules import Heard, History
-from runtime.intake.write_back import PREFIX, WRITE_BACK, WRITTEN, Decision, WriteBack, is_refused, read_write_back
-from runtime.intake.writes import Origin
+from runtime.intake.writes import PREFIX, WRITE_BACK, WRITTEN, Decision, Origin, WriteBack, is_refused, read_write_back
 from runtime.storage.errors import Conflict
 from runtime.storage.port import RunStore
 from runtime.storage.records import ORIGIN, Record, RecordKey

@@ -10,9 +10,8 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from runtime.intake.events import HelpdeskEvent, HelpdeskTicket
+from runtime.intake.events import BEFORE_SECONDS, HelpdeskEvent, HelpdeskTicket, parse_time
 from runtime.intake.helpdesk_settings import HelpdeskSettings
-from runtime.intake.helpdesk_times import BEFORE_SECONDS, parse_time
 from runtime.times import DAY
 
 HOUR = 3_600.0

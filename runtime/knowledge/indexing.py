@@ -20,19 +20,19 @@ import structlog
 
 from actors.ports import PortFailed
 from runtime.embeddings.embedder import Embedder, EmbeddingFailed, open_workers, understands
+from runtime.engine.run_record import Moment
 from runtime.knowledge import FILE
 from runtime.knowledge.index import Ignored, IndexedDocument, IndexedFolder, MeaningState, Unseen
 from runtime.knowledge.indexing_jobs import Forgotten, Listing, Taken
 from runtime.knowledge.knowledge_index import explain
 from runtime.processes.file_lock import LockHeld, hold_lock
 from runtime.processes.pool import WorkError, Workers, WorkFailed, WorkTimedOut
-from runtime.run_record import Moment
 from runtime.settings import KnowledgeSettings
 from runtime.storage.private import make_storage
 from runtime.times import iso
 
 if TYPE_CHECKING:
-    from runtime.node import Node
+    from runtime.engine.node import Node
 
 JOBS = "runtime.knowledge.indexing_jobs"
 TAKE = f"{JOBS}:take"

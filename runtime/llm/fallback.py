@@ -7,7 +7,7 @@ import structlog
 
 from actors.ports import BudgetSpent, Completion, Model, ModelFailed, ModelRequest
 from bus import Clock
-from runtime.resilience.deadline import Deadline
+from runtime.resilience.limiters import Deadline
 
 log = structlog.get_logger()
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from actors.ports import Model, Trace
 from actors.workflow.outcome import Spent
-from runtime.replay.recorded_port import record_port
+from runtime.observe.recording import record_port
 from runtime.settings import ModelSettings
 
 if TYPE_CHECKING:

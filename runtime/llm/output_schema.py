@@ -1,15 +1,283 @@
-"""The JSON schema of an answer, as strict as structured output wants it, and the way back from text into the struct."""
+"""
+The JSON of an answer: its schema as strict as structured output wants it, and the way back from
+what models really write.
+
+JSON is found behind thoughts and in code blocks, a little broken; texts that people will see are
+read while they are written.
+"""
 
 import functools
+import json
+import re
 from collections.abc import Iterator
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
+from msgspec import inspect
 
 from actors.workflow.outcome import TERMINATE
-from runtime.llm.answer_text import fit, objects_in
-from runtime.llm.text_reader import Path
 from runtime.user_text import safe
+
+Path = tuple[str | None, ...]
+"""Where a text stands in an answer: a key, or None for any item of a list."""
+
+SEPARATOR = "\n"
+"""Between one text and the next."""
+DRAFT_CHARACTERS = 20_000
+"""So much of an answer is read."""
+DEPTH = 32
+KEY_CHARACTERS = 100
+_PLAIN = re.compile(r'[^"\\]*')
+_LITERAL = re.compile(r"[-+.\w]")
+_SPACE = frozenset(" \t\r\n")
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+UNICODE_ESCAPE = 6
+"""Characters of one, its backslash included."""
+
+
+class TextReader:
+    """
+    Fed with pieces of an answer, cut anywhere. What is no JSON, such as a thought before it, is passed over.
+
+    Where a second object has such texts, it is the answer, and what was read of the first is dropped.
+    """
+
+    __slots__ = (
+        "_escape", "_expects", "_high", "_key", "_new_object", "_new_text", "_parts", "_room", "_shown", "_stack",
+        "_string", "drafts",
+    )  # fmt: skip
+
+    def __init__(self, shown: frozenset[Path]) -> None:
+        """:param shown: where the texts stand."""
+        self._shown = shown
+        self._stack: list[str | None] = []
+        """Of each object that is open its key, of each list None."""
+        self._expects: Literal["key", "colon", "value", "more"] = "value"
+        self._string: Literal["", "key", "shown", "hidden"] = ""
+        """What string is being read."""
+        self._escape = ""
+        """An escape sequence that has begun."""
+        self._high = 0
+        """The first half of a surrogate pair."""
+        self._key = ""
+        self._new_object = self._new_text = True
+        """Nothing was read of it as yet."""
+        self._parts: list[str] = []
+        self._room = DRAFT_CHARACTERS
+        self.drafts = 0
+        """How often an object with such texts was begun."""
+
+    @property
+    def text(self) -> str:
+        """What was read of the latest."""
+        text = "".join(self._parts)
+        self._parts = [text]
+        return text
+
+    def feed(self, piece: str) -> None:
+        """Read on."""
+        at = 0
+        while at < len(piece):
+            at = self._read_string(piece, at) if self._string else self._read_structure(piece, at)
+
+    def _read_structure(self, piece: str, at: int) -> int:
+        """:returns: where to read on."""
+        if not self._stack:
+            start = piece.find("{", at)
+            if start < 0:
+                return len(piece)
+            self._new_object = True
+            self._open("")
+            return start + 1
+        char = piece[at]
+        if char not in _SPACE:
+            self._take(char)
+        return at + 1
+
+    def _take(self, char: str) -> None:
+        inside = self._stack[-1] is not None
+        match self._expects, char:
+            case "key", '"':
+                self._string, self._key = "key", ""
+            case "colon", ":":
+                self._expects = "value"
+            case "value", '"':
+                self._string = "shown" if self._is_shown() else "hidden"
+                self._new_text = True
+            case "value", "{" | "[" if len(self._stack) < DEPTH:
+                self._open("" if char == "{" else None)
+            case "more", ",":
+                self._expects = "key" if inside else "value"
+            case (("key" | "more"), "}") if inside:
+                self._close()
+            case (("value" | "more"), "]") if not inside:
+                self._close()
+            case (("value" | "more"), _) if _LITERAL.match(char):
+                self._expects = "more"
+            case _:
+                self._stack.clear()  # that was no JSON
+
+    def _open(self, key: str | None) -> None:
+        self._stack.append(key)
+        self._expects = "value" if key is None else "key"
+
+    def _close(self) -> None:
+        self._stack.pop()
+        self._expects = "more"
+
+    def _is_shown(self) -> bool:
+        """Also of an answer that stands under some name in another object."""
+        path = tuple(self._stack)
+        return path in self._shown or path[1:] in self._shown
+
+    def _read_string(self, piece: str, at: int) -> int:
+        if self._escape:
+            return self._read_escape(piece, at)
+        end = at + len(_PLAIN.match(piece, at)[0])  # type: ignore[index] # it matches nothing, too
+        self._put(piece[at:end])
+        if end < len(piece):
+            if piece[end] == "\\":
+                self._escape = "\\"
+            else:
+                self._end_string()
+        return end + 1
+
+    def _end_string(self) -> None:
+        self._put_half()
+        if self._string == "key":
+            self._stack[-1], self._expects = self._key, "colon"
+        else:
+            self._expects = "more"
+        self._string = ""
+
+    def _read_escape(self, piece: str, at: int) -> int:
+        escape = self._escape = self._escape + piece[at]
+        if escape[1] != "u":
+            self._put(_ESCAPED.get(escape[1], escape[1]))
+        elif len(escape) < UNICODE_ESCAPE:
+            return at + 1
+        else:
+            self._put_code(escape[2:])
+        self._escape = ""
+        return at + 1
+
+    def _put_code(self, digits: str) -> None:
+        try:
+            code = int(digits, 16)
+        except ValueError:
+            return
+        if 0xDC00 <= code < 0xE000 and self._high:
+            code, self._high = 0x10000 + ((self._high - 0xD800) << 10) + code - 0xDC00, 0
+        if 0xD800 <= code < 0xDC00:
+            self._put_half()
+            self._high = code
+        else:
+            self._put("?" if 0xDC00 <= code < 0xE000 else chr(code))
+
+    def _put_half(self) -> None:
+        """Half a pair can be shown by nobody."""
+        if self._high:
+            self._high = 0
+            self._put("?")
+
+    def _put(self, text: str) -> None:
+        if not text or self._string == "hidden":
+            return
+        self._put_half()
+        if self._string == "key":
+            self._key = (self._key + text)[:KEY_CHARACTERS]
+            return
+        separator = ""
+        if self._new_object:
+            self._parts, self._room, self._new_object = [], DRAFT_CHARACTERS, False
+            self.drafts += 1
+        elif self._new_text:
+            separator = SEPARATOR
+        self._new_text = False
+        self._parts.append((separator + text)[: self._room])
+        self._room -= len(self._parts[-1])
+
+
+Plain = Any  # whatever JSON can be
+
+PLACES = 50
+"""Braces at which an object is looked for: each takes time."""
+_THOUGHTS = re.compile(
+    r"</(?:think|thinking|thought|reasoning|analysis)>\s*|<\|channel\|>\s*final\b.{0,200}?<\|message\|>"
+)
+"""What stands before the answer ends with one of these."""
+_END = re.compile(r"<\|(?:end|return|im_end|eot_id|end_of_text)\|>")
+_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*[}\]])')
+"""A comma before the end of a list or object, where no text stands."""
+_NUMBER = re.compile(r"[\s\[(#]*(-?\d{1,9})[\s\]).]*")
+_DECODER = json.JSONDecoder()
+
+
+def objects_in(text: str) -> Iterator[dict[str, Plain]]:
+    """The JSON objects of a text, the last one first: what stands before it may be a thought, or an example."""
+    behind = _END.split(_THOUGHTS.split(text)[-1], maxsplit=1)[0]
+    yield from reversed([*_scan(behind)])
+    mended = _COMMA.sub(lambda match: match[1] or "", behind)
+    if mended != behind:
+        yield from reversed([*_scan(mended)])
+
+
+def _scan(text: str) -> Iterator[dict[str, Plain]]:
+    """Objects that are no part of another one."""
+    start = text.find("{")
+    for _ in range(PLACES):
+        if start < 0:
+            return
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+            yield value
+        except (ValueError, RecursionError):
+            end = start + 1
+        start = text.find("{", end)
+
+
+def fit(value: Plain, shape: type[msgspec.Struct]) -> Plain:
+    """
+    An object in the form of a struct where it only differs in how something is written.
+
+    Null for a list is an empty list, null for a text an empty text, "[3]" the number 3; an object that holds nothing
+    but the answer, under some name, is the answer.
+    """
+    fields = [each.encode_name for each in msgspec.structs.fields(shape)]
+    if not any(name in value for name in fields):
+        value = next((each for each in value.values() if isinstance(each, dict) and fields[0] in each), value)
+    return _fit(value, _type_of(shape))
+
+
+@functools.lru_cache(maxsize=256)
+def _type_of(shape: type[msgspec.Struct]) -> inspect.Type:
+    return inspect.type_info(shape)
+
+
+def _fit(value: Plain, kind: inspect.Type) -> Plain:
+    match kind:
+        case inspect.Metadata(type=bare):
+            return _fit(value, bare)
+        case inspect.StructType(fields=fields) if isinstance(value, dict):
+            kinds = {each.encode_name: each.type for each in fields}
+            return {key: _fit(each, kinds[key]) for key, each in value.items() if key in kinds}
+        case inspect.VarTupleType(item_type=item) | inspect.ListType(item_type=item):
+            items = [] if value is None else [value] if isinstance(value, dict) else value
+            return [_fit(each, item) for each in items] if isinstance(items, list) else items
+        case inspect.UnionType(types=types):
+            wanted = next((each for each in types if isinstance(each, inspect.StructType)), types[0])
+            return value if value is None and kind.includes_none else _fit(value, wanted)
+        case inspect.IntType() if isinstance(value, str) and (number := _NUMBER.fullmatch(value)):
+            return int(number[1])
+        case inspect.StrType():
+            return "" if value is None else _encodable(value) if isinstance(value, str) else value
+    return value
+
+
+def _encodable(text: str) -> str:
+    """Half a surrogate pair can neither be stored nor shown."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
 
 T = TypeVar("T", bound=msgspec.Struct)
 

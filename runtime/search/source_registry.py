@@ -13,7 +13,7 @@ from runtime.user_text import display, nearest
 
 if TYPE_CHECKING:
     from runtime.crawl.batch import Extractor
-    from runtime.resilience.budget import ResearchBudget
+    from runtime.resilience.limiters import ResearchBudget
     from runtime.settings import Settings
     from runtime.storage.effects import Effects
 

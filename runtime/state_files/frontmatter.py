@@ -9,8 +9,7 @@ import msgspec
 
 from runtime import front_matter
 from runtime.front_matter import FENCE
-from runtime.state_files.markdown_escape import LIVE, clean
-from runtime.state_files.parser import Unreadable
+from runtime.state_files.parser import LIVE, Unreadable, clean
 
 HEAD_CHARACTERS = 2_000_000
 """The question is the largest thing in it."""

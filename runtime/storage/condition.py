@@ -13,7 +13,7 @@ from runtime.storage.errors import StorageError
 from runtime.storage.records import Pulse
 
 if TYPE_CHECKING:
-    from runtime.node import Node
+    from runtime.engine.node import Node
 
 log = structlog.get_logger()
 

@@ -8,15 +8,16 @@ import msgspec
 
 from actors.ports import Entry
 from actors.workflow.advance import advance, replay_each
-from actors.workflow.codec import decoder
-from actors.workflow.fingerprint import fingerprint
+from actors.workflow.codec import decoder, fingerprint
 from actors.workflow.outcome import Child, EndReason, Handoff, Outcome
 from actors.workflow.run_end import RunEnd, conclude
 from actors.workflow.tables import Case, Run, RunResumed, Workflow
-from actors.workflow.verdicts import Terminate
+from actors.workflow.transitions import Terminate
 from bus import Event
+from runtime.engine.run import ResumeState
+from runtime.observe.span import FoundIntent
+from runtime.observe.trace_id import read_trace_id
 from runtime.processes.boot_clock import since_boot
-from runtime.run import ResumeState
 from runtime.storage.background import Then, wait_until
 from runtime.storage.damage import JournalDamaged, reading
 from runtime.storage.ends import PendingEnd, PendingEnds, Slots
@@ -25,10 +26,6 @@ from runtime.storage.packing import unpack
 from runtime.storage.port import RunStore
 from runtime.storage.records import NewRun, Record, RunEnding, StoredEvent, StoredRun
 from runtime.tickets import Ticket
-from runtime.tracing.span import FoundIntent
-from runtime.tracing.trace_id import read_trace_id
-
-__all__ = ["JournalDamaged", "RunJournal", "StoredRun", "Ticket", "UnknownRun"]
 
 ReadIntent = Callable[[Event], FoundIntent | None]
 MOST_EVENTS = 2**31

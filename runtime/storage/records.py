@@ -22,7 +22,7 @@ class NewRun(msgspec.Struct, frozen=True, kw_only=True):
     ticket: str
     workflow: str
     version: str
-    """Of its table, as `actors.workflow.fingerprint` says; empty where an earlier version of this program began it."""
+    """Of its table, as `actors.workflow.codec` says; empty where an earlier version of this program began it."""
     initial: bytes
     """Its case, encoded."""
     started: float
@@ -232,3 +232,28 @@ class Remembered(NamedTuple):
     """Who gave the answer, where that is known."""
     created: float = 0.0
     """When the answer was made, in seconds since 1970; 0: nobody knows."""
+
+
+class _Handoff(msgspec.Struct):
+    source: str
+    target: str
+
+
+class _Ending(msgspec.Struct):
+    handoffs: list[_Handoff] = []
+    children: "list[_Ending]" = []
+
+
+def list_agents(ending: bytes) -> list[str]:
+    """
+    The agents of a run and of the runs within it, each once, in the order in which they came in.
+
+    :param ending: as `StoredRun` has it.
+    :raises msgspec.MsgspecError: it cannot be read.
+    """
+    return list(dict.fromkeys(_walk(msgspec.msgpack.decode(ending, type=_Ending))))
+
+
+def _walk(ending: _Ending) -> list[str]:
+    own = [name for each in ending.handoffs for name in (each.source, each.target)]
+    return own + [name for child in ending.children for name in _walk(child)]

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from runtime.intake.connection_check import check_connection
 from runtime.intake.connections import load_connections
-from runtime.intake.mail.imap_folders import Mailbox
+from runtime.intake.mail.mail_client import Mailbox
+from runtime.intake.setup import check_connection
 from tests.fakes import ANSWER, ON_A_MAC
 from tests.helpdesks.connecting import looked_again, until
 from tests.helpdesks.mailbox import (

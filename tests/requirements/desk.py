@@ -13,12 +13,12 @@ import structlog
 from actors.workflow.outcome import Outcome
 from bus import Actor, Context
 from runtime.__main__ import main
+from runtime.engine.node import Node
+from runtime.engine.wiring import Wiring
 from runtime.families.family import FamilyRuns, RunDependencies
 from runtime.families.research_runs import ResearchPorts, ResearchRuns
-from runtime.node import Node
 from runtime.settings import Settings
 from runtime.storage.journal import RunJournal
-from runtime.wiring import Wiring
 from tests.fakes import Knows, Remembers, Thinks
 from tests.runtime.http.kit import Interface, OneModel, interface
 from tests.runtime.http.test_stream import told

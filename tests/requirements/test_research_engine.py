@@ -22,9 +22,9 @@ from actors.research.workflow import ResearchCase
 from actors.workflow.outcome import Outcome
 from runtime.crawl.extract.page import extract
 from runtime.crawl.http_client import Client
-from runtime.node import Node
+from runtime.engine.node import Node
 from runtime.settings import FetchSettings, LogSettings, ResearchSettings, Settings, StorageSettings, TavilySettings
-from runtime.storage.journal import Ticket
+from runtime.tickets import Ticket
 from tests import site_pages
 from tests.actors.research.test_extractor import Turn
 from tests.clock import hurried
@@ -90,7 +90,7 @@ async def explore(
 
     extract(b"<html><body><p>What extraction needs is loaded.</p></body></html>", "", "", "http://one.example", "")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("runtime.node.Workers", lambda _: Here())
+        patch.setattr("runtime.engine.node.Workers", lambda _: Here())
         async with site(seconds) as world, FakeTavily(answer) as server:
             world.pages |= pages or {}
             chosen = Settings(

@@ -19,10 +19,10 @@ from actors.evidence.passages import SearchHits
 from actors.helpdesk.output_schemas import Analysis
 from actors.ports import Completion, ModelRequest, Recall
 from actors.workflow.outcome import Spent
+from runtime.engine.node import Node
 from runtime.memory.ticket_text import digest
-from runtime.node import Node
 from runtime.settings import Settings, StorageSettings
-from runtime.storage.journal import Ticket
+from runtime.tickets import Ticket
 from tests.fakes import Knows, Thinks
 from tests.runtime.forking import see_through, serve
 

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from runtime.node import Node
-from runtime.storage.journal import Ticket
+from runtime.engine.node import Node
+from runtime.tickets import Ticket
 
 
 async def see_through(node: Node, what: str, ticket: Ticket) -> None:

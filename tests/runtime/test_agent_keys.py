@@ -15,9 +15,9 @@ from runtime.agent_folder import load_roster
 from runtime.config import ConfigError
 from runtime.families import FAMILIES
 from runtime.families.limits import configure_all, list_agents
+from runtime.observe.run_trace import load_steps
 from runtime.settings import AgentSettings, AgentsSettings, Settings
 from runtime.tickets import Ticket
-from runtime.tracing.run_trace import load_steps
 from tests.fake_openai import FakeOpenAI, Step, hangs, says
 from tests.fakes import targets
 from tests.runtime.test_agent_files import write

@@ -17,15 +17,16 @@ from actors.ports import Completion, ModelRequest
 from actors.workflow.outcome import EndReason, Outcome, Spent, explain_end
 from actors.workflow.tables import MAX_HANDOFFS
 from actors.workflow.verify import verify
+from runtime.engine.node import Node
 from runtime.families import extractive
-from runtime.node import Node, Ticket
 from runtime.settings import AgentSettings, AgentsSettings, ModelSettings, Settings, StorageSettings
+from runtime.tickets import Ticket
 from tests.fake_openai import FakeOpenAI, says
 from tests.fakes import ANSWER, PASSAGE, Knows, targets
 from tests.patience import HANGS_SECONDS
+from tests.runtime.engine.test_node import Model
+from tests.runtime.engine.test_node import opened as open_node
 from tests.runtime.test_agent_files import PRINTING, write
-from tests.runtime.test_node import Model
-from tests.runtime.test_node import opened as open_node
 from tests.thinking import asked
 
 TONER = Ticket(id="T-1", text="The toner on the third floor is empty.")

@@ -10,11 +10,10 @@ from runtime.service_error import ServiceError
 from runtime.user_text import safe
 
 if TYPE_CHECKING:
-    from runtime.answers import Answers
-    from runtime.run_record import Ended
-    from runtime.service import TicketService
+    from runtime.engine.run_record import Ended
+    from runtime.engine.service import Answers, TicketService
     from runtime.settings import Settings
-    from runtime.storage.journal import StoredRun
+    from runtime.storage.records import StoredRun
 
 SUMMARY = "answer what a ticket asks, so that it goes on"
 EPILOG = """\
@@ -42,11 +41,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
-    from runtime.answers import Answers
-    from runtime.cli.answer_input import read_answers
     from runtime.cli.commands.submit import print_end
+    from runtime.cli.ticket_input import read_answers
     from runtime.cli.view.result import exit_status
-    from runtime.service import open_service
+    from runtime.engine.service import Answers, open_service
 
     kilobytes = settings.run.ticket_kilobytes
     given, text = read_answers(arguments.set or (), arguments.file, arguments.text, kilobytes)
@@ -65,7 +63,7 @@ def _is_terminal() -> bool:
 
 async def _ask(service: "TicketService", stored: "StoredRun", given: dict[str, str]) -> dict[str, str]:
     """What a person answers on the terminal; without one, the sentence that says how else to answer."""
-    from runtime.cli.answer_input import ask_each
+    from runtime.cli.ticket_input import ask_each
 
     outcome = await service.node.journal.outcome(stored)
     if outcome is None or outcome.status != "needs_input":

@@ -10,9 +10,9 @@ from runtime.service_error import ServiceError
 from runtime.user_text import safe, spell_out
 
 if TYPE_CHECKING:
-    from runtime.node import Node
+    from runtime.engine.node import Node
     from runtime.settings import Settings
-    from runtime.storage.journal import StoredRun
+    from runtime.storage.records import StoredRun
 
 SUMMARY = "stop a ticket gently"
 MARGIN_SECONDS = 5.0
@@ -31,7 +31,7 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import msgspec
 
     from runtime.cli.view.ticket_lines import question
-    from runtime.service import open_service
+    from runtime.engine.service import open_service
 
     async with open_service(settings) as service:
         stored = await service.find(arguments.id)

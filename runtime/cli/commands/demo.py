@@ -9,7 +9,7 @@ from runtime.cli import Exit
 from runtime.cli.view.printing import Line, write
 
 if TYPE_CHECKING:
-    from runtime.service import TicketService
+    from runtime.engine.service import TicketService
     from runtime.settings import Settings
     from runtime.tickets import Ticket
 
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:  # noqa: AR
 
 async def _demo(settings: "Settings") -> None:
     from runtime import families
-    from runtime.service import open_service
+    from runtime.engine.service import open_service
     from runtime.tickets import RESEARCH, Ticket
 
     async with open_service(settings) as service:

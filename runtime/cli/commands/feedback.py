@@ -13,10 +13,10 @@ from runtime.user_text import display, pluralize
 
 if TYPE_CHECKING:
     from actors.evidence.claims import Citation
-    from runtime.run_record import Record
-    from runtime.service import TicketService
+    from runtime.engine.run_record import Record
+    from runtime.engine.service import TicketService
     from runtime.settings import Settings
-    from runtime.storage.journal import StoredRun
+    from runtime.storage.records import StoredRun
 
 SUMMARY = "say whether a resolution was right, or give the right one"
 RIGHT = "The same ticket gets it at once; similar ones do as soon as memory has learned from enough tickets."
@@ -64,7 +64,7 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import msgspec
 
     from runtime.cli.ticket_input import read_answer
-    from runtime.service import open_service
+    from runtime.engine.service import open_service
 
     given = None if arguments.answer is None else read_answer(arguments.answer, settings.run.ticket_kilobytes)
     async with open_service(settings) as service:

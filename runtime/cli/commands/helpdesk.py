@@ -12,9 +12,8 @@ from runtime.service_error import ServiceError
 
 if TYPE_CHECKING:
     from actors.workflow.outcome import Outcome
-    from runtime.intake.captures import Mapping
     from runtime.intake.connections import Connection
-    from runtime.intake.past_tickets import PastTicket, Verdict
+    from runtime.intake.setup import Mapping, PastTicket, Verdict
     from runtime.settings import Settings
     from runtime.tickets import Ticket
 
@@ -63,9 +62,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
+    from runtime.intake.adapter import UnreadablePayload
+    from runtime.intake.adapter_file import AdapterError
     from runtime.intake.helpdesk_client import HelpdeskError
-    from runtime.intake.payload_map import UnreadablePayload
-    from runtime.intake.queries import AdapterError
 
     folder = Path(settings.helpdesks.folder)
     try:
@@ -85,7 +84,7 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
 
 def _init(arguments: argparse.Namespace, folder: Path) -> int:
-    from runtime.intake.new_connection import write_connection
+    from runtime.intake.setup import write_connection
 
     path, steps = write_connection(folder, arguments.system, arguments.name, arguments.url)
     steps = (f"look through {path}", *steps, f"run `terminus helpdesk check {path.stem}`")
@@ -97,7 +96,7 @@ def _init(arguments: argparse.Namespace, folder: Path) -> int:
 
 async def _check(arguments: argparse.Namespace, folder: Path) -> int:
     from runtime.cli.view.check_lines import Check, check_lines
-    from runtime.intake.connection_check import check_connection
+    from runtime.intake.setup import check_connection
 
     found: dict[str, list[Check]] = {}
     for connection in _read_connections(folder, arguments.name):
@@ -115,7 +114,7 @@ async def _check(arguments: argparse.Namespace, folder: Path) -> int:
 
 def _test_map(arguments: argparse.Namespace, folder: Path) -> int:
     from runtime.intake.adapter_file import list_systems, load_tables, read_adapter
-    from runtime.intake.captures import map_capture, read_capture
+    from runtime.intake.setup import map_capture, read_capture
 
     source = arguments.source
     if source in list_systems() and not (folder / f"{source}.toml").exists():
@@ -131,8 +130,8 @@ def _test_map(arguments: argparse.Namespace, folder: Path) -> int:
 
 
 async def _record(arguments: argparse.Namespace, folder: Path, settings: "Settings") -> int:
-    from runtime.intake.connection_check import check_connection
-    from runtime.intake.recordings import MOST_FILES, Recorder
+    from runtime.intake.adapter import MOST_FILES, Recorder
+    from runtime.intake.setup import check_connection
 
     (connection,) = _read_connections(folder, arguments.name)
     to = Recorder(settings.storage.folder, connection.name).start()
@@ -181,8 +180,8 @@ async def _ask_again(
 
     import msgspec
 
-    from runtime.intake.past_tickets import replay_past
-    from runtime.service import open_service
+    from runtime.engine.service import open_service
+    from runtime.intake.setup import replay_past
 
     with tempfile.TemporaryDirectory(prefix="terminus-past-") as folder:
         _link_index(settings.storage.folder, folder)

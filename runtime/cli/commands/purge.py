@@ -15,7 +15,7 @@ from runtime.user_text import display, pluralize, safe
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
-    from runtime.storage.sqlite.compaction import Compacted
+    from runtime.storage.sqlite.integrity import Compacted
     from runtime.storage.sqlite.purging import Connection, Found
     from runtime.upkeep.purge import Purged
 
@@ -82,7 +82,7 @@ def _purge(arguments: argparse.Namespace, folder: Path, age: float | None, setti
     import asyncio
 
     from runtime.storage.private import OWNERS
-    from runtime.storage.sqlite.compaction import compact
+    from runtime.storage.sqlite.integrity import compact
     from runtime.storage.sqlite.purging import describe, open_database
     from runtime.upkeep.purge import purge
 
@@ -138,7 +138,7 @@ def _ask(found: "list[Found]") -> None:
 
 async def _learn_again(settings: "Settings") -> None:
     """The model of memory went with what it was made of; where enough is left, it is made again now."""
-    from runtime.service import open_service
+    from runtime.engine.service import open_service
 
     async with open_service(settings) as service:
         await service.node.memory.learnt()
@@ -146,7 +146,7 @@ async def _learn_again(settings: "Settings") -> None:
 
 def _compact(arguments: argparse.Namespace, folder: Path) -> int:
     from runtime.storage.private import OWNERS
-    from runtime.storage.sqlite.compaction import compact
+    from runtime.storage.sqlite.integrity import compact
 
     space = compact(folder, folder / OWNERS)
     print_result(_room(space), {"space": space}, json=arguments.json)

@@ -26,9 +26,8 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
     from runtime.cli.view.replay_lines import replay_lines
-    from runtime.replay.recorded_run import load_recording
-    from runtime.replay.replay import replay
-    from runtime.service import open_service
+    from runtime.engine.service import open_service
+    from runtime.observe.replay import load_recording, replay
 
     async with open_service(settings) as service:
         recording = await load_recording(

@@ -31,7 +31,7 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from actors.documents.template import Document
     from actors.reporting.markdown import render_markdown
     from runtime.cli.view.terminal_markdown import show
-    from runtime.service import open_service
+    from runtime.engine.service import open_service
 
     out = None if arguments.out is None else destination(arguments.out)
     async with open_service(settings) as service:

@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.storage.private import OWNERS
-    from runtime.upkeep.restore import restore
+    from runtime.upkeep.backup import restore
 
     folder = Path(settings.storage.folder)
     try:

@@ -9,9 +9,9 @@ from runtime.user_text import as_json, safe, spell_out
 
 if TYPE_CHECKING:
     from actors.workflow.outcome import Outcome
-    from runtime.cli.view.plain_lines import View
-    from runtime.node import Handle
-    from runtime.run_record import Ended
+    from runtime.cli.view.board import View
+    from runtime.engine.run_record import Ended
+    from runtime.engine.runs import Handle
     from runtime.settings import Settings
 
 
@@ -45,9 +45,9 @@ async def _resume(settings: "Settings") -> "list[Ended]":
     import contextlib
 
     from runtime.cli.index_renewal import renew_index
-    from runtime.cli.view.plain_lines import PlainView
+    from runtime.cli.view.board import PlainView
     from runtime.cli.view.run_display import GONE, listen_for_stop
-    from runtime.service import open_service
+    from runtime.engine.service import open_service
 
     await renew_index(settings)
     view = PlainView(sys.stderr)

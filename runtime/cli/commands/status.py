@@ -13,10 +13,10 @@ from runtime.service_error import ServiceError
 from runtime.user_text import as_json, safe, spell_out
 
 if TYPE_CHECKING:
-    from runtime.run_record import Ended, Record
+    from runtime.engine.run_record import Ended, Record
     from runtime.settings import Settings
-    from runtime.storage.journal import RunJournal, StoredRun
-    from runtime.storage.records import Wanted
+    from runtime.storage.journal import RunJournal
+    from runtime.storage.records import StoredRun, Wanted
 
 SUMMARY = "show where a ticket stands, or the latest tickets"
 EPILOG = """\
@@ -48,7 +48,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     if arguments.id is None:
-        from runtime.run_filter import RunFilter, make_wanted
+        from runtime.engine.run_filter import RunFilter, make_wanted
 
         wanted = make_wanted(RunFilter(**{name: getattr(arguments, name) for name in PICKING}))
         return await _list(wanted, settings, as_object=arguments.json)
@@ -59,7 +59,7 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
 
 async def _list(wanted: "Wanted", settings: "Settings", *, as_object: bool) -> int:
-    from runtime.service import open_service
+    from runtime.engine.service import open_service
 
     async with open_service(settings) as service:
         found = await service.node.journal.store.search(wanted)
@@ -74,7 +74,7 @@ async def _list(wanted: "Wanted", settings: "Settings", *, as_object: bool) -> i
 
 async def _one(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.view.ticket_lines import head
-    from runtime.service import open_service
+    from runtime.engine.service import open_service
 
     async with open_service(settings) as service:
         stored, journal = await service.find(arguments.id), service.node.journal
@@ -105,7 +105,7 @@ def _row(record: "Record", progress: dict[str, Any]) -> dict[str, Any]:
 async def _progress(journal: "RunJournal", stored: "StoredRun") -> dict[str, Any]:
     """Where a run stands that goes through rounds: the stage and the number of its deepest; nothing of another."""
     from runtime.cli.child_runs import below, round_of
-    from runtime.storage.journal import JournalDamaged
+    from runtime.storage.damage import JournalDamaged
 
     try:
         if round_of(stored.workflow, journal.case(stored)) is None:
@@ -148,7 +148,7 @@ def _table(rows: "list[tuple[Record, dict[str, Any]]]", wanted: "Wanted", *, sto
 
     from runtime.cli.view.ticket_lines import table
     from runtime.storage.records import Wanted
-    from runtime.storage.sqlite.listing import MOST_LOOKED_THROUGH
+    from runtime.storage.sqlite.run_store import MOST_LOOKED_THROUGH
 
     if rows:
         shown = [(each, _stage(progress) if each.ended is None else "") for each, progress in rows]

@@ -16,7 +16,7 @@ from runtime.user_text import as_json, safe
 if TYPE_CHECKING:
     from actors.reporting.report import Report
     from runtime.cli.several import Tell
-    from runtime.run_record import Ended
+    from runtime.engine.run_record import Ended
     from runtime.settings import Settings
     from runtime.tickets import Ticket
 

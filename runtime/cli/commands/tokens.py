@@ -56,7 +56,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.access.tokens import TokenBook
-    from runtime.service import open_service
+    from runtime.engine.service import open_service
 
     seconds = _check(arguments)
     async with open_service(settings) as service:

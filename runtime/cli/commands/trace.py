@@ -11,7 +11,8 @@ from runtime.user_text import spell_out
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
-    from runtime.storage.journal import RunJournal, StoredRun
+    from runtime.storage.journal import RunJournal
+    from runtime.storage.records import StoredRun
 
 SUMMARY = "show why an answer is as it is: searches, claims, model calls, and what happened"
 VALUE_CHARACTERS = 160
@@ -35,11 +36,10 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import msgspec
 
     from runtime.cli.child_runs import below
-    from runtime.cli.view.span_lines import span_lines
     from runtime.cli.view.ticket_lines import head
-    from runtime.cli.view.trace_lines import why_lines
-    from runtime.service import open_service
-    from runtime.tracing.trace_record import read_trace
+    from runtime.cli.view.trace_lines import span_lines, why_lines
+    from runtime.engine.service import open_service
+    from runtime.observe.trace_record import read_trace
 
     async with open_service(settings) as service:
         stored, journal = await service.find(arguments.id), service.node.journal
@@ -126,8 +126,8 @@ def _all(found: dict[str, Any], rounds: list[dict[str, Any]], *, full: bool) -> 
 
 
 def _lines(found: dict[str, Any], *, full: bool) -> Iterator[Line]:
+    from runtime.cli.view.board import cut
     from runtime.cli.view.result import ending, handoffs
-    from runtime.cli.view.round_lines import cut
 
     outcome = found["outcome"]
     if found.get("direction"):

@@ -12,7 +12,7 @@ from runtime.program import command
 from runtime.user_text import display, nearest, spell_out
 
 if TYPE_CHECKING:
-    from runtime.run_record import Record
+    from runtime.engine.run_record import Record
     from runtime.settings import Settings
 
 SUMMARY = "find runs by intent, agent, end and duration"
@@ -41,8 +41,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import msgspec
 
-    from runtime.run_filter import RunFilter, make_wanted
-    from runtime.service import open_service
+    from runtime.engine.run_filter import RunFilter, make_wanted
+    from runtime.engine.service import open_service
 
     given = {name: getattr(arguments, name) for name in RunFilter.__struct_fields__ if hasattr(arguments, name)}
     wanted = make_wanted(RunFilter(**given))

@@ -18,12 +18,24 @@ from actors.workflow import progress
 from actors.workflow.outcome import RunBegan, RunEnded
 from actors.workflow.progress import ProgressEvent
 from actors.workflow.tables import Workflow
-from runtime.cli.view import round_lines, several_tickets
-from runtime.cli.view.plain_lines import View
+from runtime.cli.view.board import (
+    Board,
+    Drafts,
+    Row,
+    Stage,
+    View,
+    board,
+    cut,
+    fold_board,
+    fold_row,
+    items,
+    new_round,
+    opening,
+    room_for,
+    short,
+    tally,
+)
 from runtime.cli.view.printing import Line
-from runtime.cli.view.several_tickets import Row, room_for, short, tally
-from runtime.cli.view.ticket_board import Board, Stage, board, fold
-from runtime.cli.view.unchecked_drafts import Drafts
 from runtime.cli.view.width import fit
 from runtime.times import format_duration
 from runtime.user_text import pluralize, safe, spell_out
@@ -108,9 +120,9 @@ class BoardView(LiveView):
     def _fold(self, event: ProgressEvent, number: int) -> None:  # noqa: ARG002 - there is one run
         if isinstance(event, RunBegan):
             self._began = time.monotonic()
-        before, self._board = self._board, fold(self._board, event, self._seconds())
-        if self._board.staged and (began := round_lines.new_round(before.rounds, event)):
-            explored, known = round_lines.opening(began)
+        before, self._board = self._board, fold_board(self._board, event, self._seconds())
+        if self._board.staged and (began := new_round(before.rounds, event)):
+            explored, known = opening(began)
             self._console.print(Group(Text(safe(explored), "bold"), Text(safe(known), "dim")))
         if isinstance(event, RunEnded):
             self.close()
@@ -127,7 +139,7 @@ class SeveralView(LiveView):
         super().__init__(stream)
 
     def _fold(self, event: ProgressEvent, number: int) -> None:
-        self._rows[number] = several_tickets.fold(self._rows[number], event, self._seconds())
+        self._rows[number] = fold_row(self._rows[number], event, self._seconds())
 
     def _draw(self) -> Group:
         room = max(1, self._console.height - BESIDES - len(self._notes))
@@ -165,7 +177,7 @@ def _draw_stage(stage: Stage, elapsed: float) -> list[Text]:
     took = f"{max(0.0, seconds):.1f} s" if stage.mark in {"running", "completed", "failed"} else ""
     return [
         Text(icon, style), Text(safe(stage.label), style), faint(stage.agent), Text(took, style),
-        Text(round_lines.items(*stage.count).strip(), style), faint(round_lines.cut(stage.item)),
+        Text(items(*stage.count).strip(), style), faint(cut(stage.item)),
     ]  # fmt: skip
 
 
@@ -206,8 +218,8 @@ def _draw_rounds(board: Board, elapsed: float, left: str) -> Iterable[Text | Tab
         icon, style = ICONS[stage.mark]
         table.add_row(
             Text(icon, style), Text(stage.name.capitalize(), style), Text(f"{stage.percent:>3} %", style),
-            Text(round_lines.items(stage.done, stage.total).strip(), style), Text(_format_time(stage, elapsed), style),
-            faint(round_lines.cut(stage.item or stage.step)),
+            Text(items(stage.done, stage.total).strip(), style), Text(_format_time(stage, elapsed), style),
+            faint(cut(stage.item or stage.step)),
         )  # fmt: skip
     yield table
 

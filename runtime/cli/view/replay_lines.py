@@ -8,9 +8,7 @@ from runtime.cli.view.printing import Line
 from runtime.user_text import display, pluralize, safe, spell_out
 
 if TYPE_CHECKING:
-    from runtime.replay.differences import Difference
-    from runtime.replay.replay import Replay
-    from runtime.replay.replayer import NotAsked
+    from runtime.observe.replay import Difference, NotAsked, Replay
 
 REPEATED = ("handoffs.", "children.")
 """What the outcome repeats of the events."""

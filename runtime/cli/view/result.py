@@ -11,14 +11,68 @@ from actors.reporting.report import Report
 from actors.text.catalogue import every_form, say, say_count, say_name, say_step
 from actors.text.normalize import sanitize_markdown, unescape_markdown
 from actors.text.truncate import shorten
-from actors.workflow.outcome import EndReason, Handoff, Outcome, explain_incomplete, say_headline
+from actors.workflow.outcome import EndReason, Handoff, Outcome, Question, explain_incomplete, say_headline
 from runtime.cli import Exit
 from runtime.cli.view.printing import Line, Link
-from runtime.cli.view.question_lines import describe_questions
-from runtime.cli.view.table_lines import unfold_tables
 from runtime.families import writes_report
 from runtime.program import command
 from runtime.user_text import safe, spell_out
+
+RULE = "| ---"
+
+
+def unfold_tables(text: str) -> str:
+    """The text with each Markdown table row by row: what its first cell names, then each column with its cell."""
+    lines = text.split("\n")
+    return "\n".join(_unfold(lines))
+
+
+def _unfold(lines: Sequence[str]) -> Iterator[str]:
+    head: list[str] = []
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if not line.startswith("| "):
+            head = []
+            yield line
+        elif below.startswith(RULE):
+            head = _split(line)
+        elif not head:
+            yield line
+        elif not line.startswith(RULE):
+            name, *cells = _split(line)
+            yield name
+            yield from (f"  {column}: {cell}" for column, cell in zip(head[1:], cells, strict=False))
+            yield ""
+
+
+def _split(row: str) -> list[str]:
+    return [each.strip() for each in row.strip().strip("|").split(" | ")]
+
+
+def describe_questions(outcome: Outcome) -> Iterator[Line]:
+    """The questions of an outcome, numbered, and the command that answers them; nothing when there are none."""
+    if not outcome.questions:
+        return
+    yield Line("")
+    if outcome.status != "needs_input":
+        yield Line(say("still_missing", outcome.language), "strong")
+    for number, each in enumerate(outcome.questions, 1):
+        yield Line(f"{number}. {each.name}: {each.ask}", indent=2)
+        if hint := describe_form(each, outcome.language):
+            yield Line(hint, "faint", 5)
+    if outcome.status == "needs_input":
+        answers = command(f"answer {safe(outcome.ticket)}")
+        yield Line(say("answer_them", outcome.language, command=answers), "strong")
+
+
+def describe_form(question: Question, language: str) -> str:
+    """What an answer looks like, as far as the question says."""
+    parts = (
+        say("question_choices", language, choices=", ".join(question.choices)) if question.choices else "",
+        say("question_example", language, example=question.example) if question.example else "",
+        say("question_optional", language) if question.optional else "",
+    )
+    return "; ".join(filter(None, parts))
+
 
 QUOTE_CHARACTERS = 400
 NO_FILES: Mapping[str, str] = MappingProxyType({})

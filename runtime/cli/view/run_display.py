@@ -12,9 +12,8 @@ from actors.workflow.outcome import Outcome
 from actors.workflow.progress import ProgressEvent
 from actors.workflow.tables import Workflow
 from runtime.cli import Exit
-from runtime.cli.view.plain_lines import PlainView, View
+from runtime.cli.view.board import PlainSeveral, PlainView, View
 from runtime.cli.view.printing import can_redraw
-from runtime.cli.view.several_tickets import PlainSeveral
 from runtime.program import command
 from runtime.settings import RunSettings
 

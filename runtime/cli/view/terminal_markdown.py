@@ -6,9 +6,9 @@ from typing import TextIO
 from actors.text.catalogue import say
 from runtime.cli.view.printing import Line, can_redraw, write
 from runtime.cli.view.result import lines
+from runtime.engine.run_record import Ended
 from runtime.families import writes_report
 from runtime.program import command
-from runtime.run_record import Ended
 from runtime.user_text import safe
 
 DRAW = "report ID --out report.html"

@@ -7,7 +7,7 @@ from actors.text.catalogue import say
 from actors.text.normalize import unescape_markdown
 from runtime.cli.view.printing import Line
 from runtime.cli.view.width import columns, fit, pad
-from runtime.run_record import Record
+from runtime.engine.run_record import Record
 from runtime.times import ago, format_duration, local
 from runtime.user_text import safe, spell_out
 

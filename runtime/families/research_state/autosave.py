@@ -17,17 +17,16 @@ from actors.research.workflow import ResearchCase, State
 from actors.workflow.outcome import HandoffMade, RunBegan
 from actors.workflow.progress import Progress, fold
 from bus import Message
-from runtime.families.research_state.project import Project, Status, status_of, title_of
-from runtime.families.research_state.writer import Saved
+from runtime.engine.run import LiveRun
+from runtime.families.research_state.state_file import Project, Saved, Status, status_of, title_of
 from runtime.processes.pool import WorkError, Workers
-from runtime.run import LiveRun
 
 log = structlog.get_logger()
 
 SAVE_SECONDS = 10.0
 CLOSE_SECONDS = 5.0
 """How long the last states may take to be written when the process ends."""
-SAVE = "runtime.families.research_state.writer:save"
+SAVE = "runtime.families.research_state.state_file:save"
 KNOWN = tuple(name for name in RoundCompleted.__struct_fields__ if name in ResearchCase.__struct_fields__)
 """What a round tells the one above it."""
 

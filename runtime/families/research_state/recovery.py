@@ -19,20 +19,19 @@ from actors.evidence.sources import SearchResult
 from actors.research.models import ResearchOptions
 from actors.research.workflow import RESEARCH, ResearchCase
 from actors.text.languages import guess_language
-from runtime.families.research_state.project import OVER, Project
-from runtime.families.research_state.state_file import parse_beginning, parse_state
+from runtime.families.research_state.state_file import OVER, Project, parse_beginning, parse_state
 from runtime.processes.atomic_files import read_start, read_whole
 from runtime.processes.pool import WorkError
 from runtime.state_files import backups
-from runtime.state_files.file_names import name_of, other_name_of
+from runtime.state_files.backups import name_of, other_name_of
 from runtime.state_files.parser import Unreadable
 from runtime.storage.errors import UnknownRun
 from runtime.tickets import Ticket
 from runtime.user_text import pluralize
 
 if TYPE_CHECKING:  # worker processes load none of it
+    from runtime.engine.runs import RunHandle
     from runtime.families.family import SharedPorts
-    from runtime.run_handle import RunHandle
 
 log = structlog.get_logger()
 

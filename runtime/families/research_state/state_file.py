@@ -5,25 +5,148 @@ What a person sees is what is parsed. For show are only the lines above the firs
 last section, which is the report as people read it.
 """
 
+import contextlib
+import os
+import re
 from collections.abc import Iterator, Sequence
-from typing import Any, get_args, get_origin
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
 from actors.evidence.passages import Passage
 from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.reporting.markdown import render_markdown
-from actors.research.models import Analysis, Contradiction
+from actors.research.models import Analysis, Contradiction, ResearchOptions
 from actors.research.workflow import ResearchCase
 from actors.text.catalogue import ENGLISH, say
+from actors.text.truncate import shorten
 from actors.text.urls import key_of
-from runtime.families.research_state.head import Head, head_of, options_of, split
-from runtime.families.research_state.project import Project
-from runtime.state_files import frontmatter
-from runtime.state_files.markdown_escape import fence, inline
-from runtime.state_files.parser import Item, Numbered, Part, Unreadable, items, parts
-from runtime.state_files.record_lists import built, fields, record, render_item, values
-from runtime.state_files.record_tables import from_table, table
+from actors.workflow.outcome import EndReason, Outcome
+from runtime.processes.atomic_files import read_whole, write_whole
+from runtime.state_files import backups, frontmatter
+from runtime.state_files.backups import name_in
+from runtime.state_files.frontmatter import is_sound
+from runtime.state_files.parser import (
+    Item,
+    Numbered,
+    Part,
+    Unreadable,
+    built,
+    fence,
+    fields,
+    from_table,
+    inline,
+    items,
+    parts,
+    record,
+    render_item,
+    table,
+    values,
+)
+
+Status = Literal[
+    "planning", "searching", "extracting", "analyzing", "deepening", "reporting", "completed", "cancelled", "failed"
+]
+OVER: frozenset[Status] = frozenset({"completed", "cancelled", "failed"})
+STATUSES: tuple[Status, ...] = get_args(Status)
+TITLE_CHARACTERS = 120
+
+
+class Project(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One research at one moment. Its id is its ticket's."""
+
+    case: ResearchCase
+    title: str
+    status: Status = "planning"
+    progress: int = 0
+    """Percent."""
+    message: str = ""
+    """What is being done, for a person."""
+    created: str
+    """ISO time in UTC, as `updated`."""
+    updated: str
+    run: str = ""
+    edited: bool = False
+    """Somebody changed the file after Terminus wrote it."""
+
+    @property
+    def id(self) -> str:
+        return self.case.ticket_id
+
+    @property
+    def over(self) -> bool:
+        return self.status in OVER
+
+
+def title_of(question: str) -> str:
+    """The first line of a question that says anything, shortened."""
+    return shorten(next((each for each in question.splitlines() if each.strip()), ""), TITLE_CHARACTERS)
+
+
+def status_of(state: str, outcome: Outcome | None) -> Status:
+    """Where a project stands, by its run's state and end."""
+    if outcome is None:  # its last event may have come, but it is the end of the run that is durable
+        return next((each for each in STATUSES if each == state and each not in OVER), "reporting")
+    if outcome.why is EndReason.CANCELLED:
+        return "cancelled"
+    # A report that was written before time ran out may be good, but the research did not come to its end.
+    well = outcome.why is EndReason.COMPLETED and outcome.status not in {"error", "cancelled"}
+    return "completed" if well else "failed"
+
+
+class Head(msgspec.Struct, frozen=True, kw_only=True, rename="camel", gc=False):
+    """The keys of the frontmatter, in their order."""
+
+    project_id: str
+    title: str
+    status: Status
+    progress: int = 0
+    progress_message: str = ""
+    created_at: str
+    updated_at: str
+    workflow: str = "research"
+    run: str = ""
+    question: str
+    breadth: int = ResearchOptions().breadth
+    depth: int = ResearchOptions().depth
+    round: int = 1
+    rounds: int = 1
+    """The deepest that was begun."""
+    direction: str = ""
+    """What this round explores."""
+    sources: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+    is_complete: bool = False
+
+
+def head_of(project: Project) -> Head:
+    """What the frontmatter of a project says."""
+    case, brief = project.case, project.case.brief
+    return Head(
+        project_id=project.id, title=project.title, status=project.status, progress=project.progress,
+        progress_message=project.message, created_at=project.created, updated_at=project.updated, run=project.run,
+        question=case.text, rounds=case.rounds, is_complete=case.is_complete, **msgspec.structs.asdict(brief),
+    )  # fmt: skip
+
+
+def options_of(head: Head) -> ResearchOptions:
+    """What is ordered."""
+    return ResearchOptions(**{name: getattr(head, name) for name in ResearchOptions.__struct_fields__})
+
+
+def split(text: str) -> tuple[Head, list[str], bool]:
+    """
+    The frontmatter, all lines of the file, those of the frontmatter blank, and whether the checksum fits.
+
+    :raises Unreadable: the frontmatter is not what Terminus writes.
+    """
+    values, lines, sound = frontmatter.split(text)
+    try:
+        return msgspec.convert(values, Head, strict=False), lines, sound
+    except msgspec.ValidationError as error:
+        raise Unreadable(2, f"the frontmatter says something else than it should: {error}.") from None
+
 
 SECTIONS = {
     "Plan": "plan",
@@ -202,3 +325,45 @@ def _only_items(lines: Sequence[Numbered]) -> list[Item]:
     if block is not None:
         raise Unreadable(lines[0][0], "a block stands in this section that belongs to no item of its list.")
     return its
+
+
+EDITED = 20
+"""Versions that people edited, of one project, that are kept beside its file; then the last is written over."""
+
+
+class Saved(msgspec.Struct, frozen=True):
+    """What was put where."""
+
+    backup: str
+    edited: str = ""
+    """The name under which the file is kept that a person had changed."""
+
+
+def save(folder: str, project: Project) -> Saved:
+    """
+    Write the state file, and keep a copy of it as the latest backup.
+
+    What a person changed in it is kept beside it first. When the project began is what its file says.
+
+    :raises OSError: the disk did not take it; what was there is whole.
+    """
+    name = name_in(Path(folder), project.id)
+    path = Path(folder, f"{name}.md")
+    before, edited = read_whole(path), ""
+    if before is not None:
+        with contextlib.suppress(Unreadable):
+            head, _, _ = split(before)
+            project = msgspec.structs.replace(project, created=head.created_at)
+    if os.path.lexists(path) and not (before and is_sound(before)):
+        edited = _put_aside(path, project.updated)
+    text = render_state(project)
+    write_whole(path, text)
+    return Saved(backups.add(Path(folder), name, project.status, text).name, edited)
+
+
+def _put_aside(path: Path, at: str) -> str:
+    stem = f"{path.stem}.edited-{re.sub('[^0-9TZ]', '', at)}"
+    names = [f"{stem}.md", *(f"{stem}-{number}.md" for number in range(2, EDITED + 1))]
+    name = next((name for name in names if not path.with_name(name).exists()), names[-1])
+    path.replace(path.with_name(name))
+    return name

@@ -2,18 +2,11 @@
 
 from runtime.http.endpoints import (
     agent_routes,
-    event_routes,
     health_routes,
     intake_routes,
     knowledge_routes,
-    list_routes,
-    result_routes,
     share_routes,
     ticket_routes,
-    trace_routes,
 )
 
-__all__ = [
-    "agent_routes", "event_routes", "health_routes", "intake_routes", "knowledge_routes", "list_routes",
-    "result_routes", "share_routes", "ticket_routes", "trace_routes",
-]  # fmt: skip
+__all__ = ["agent_routes", "health_routes", "intake_routes", "knowledge_routes", "share_routes", "ticket_routes"]

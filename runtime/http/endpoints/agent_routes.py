@@ -2,16 +2,16 @@
 
 from aiohttp import web
 
+from runtime.engine.node import Node
 from runtime.families import FAMILIES
 from runtime.families.limits import AgentRecord, list_agents
 from runtime.http import request_bodies
 from runtime.http.endpoints.desk import DESK
 from runtime.http.errors import ApiError
 from runtime.http.middleware import answer
+from runtime.http.request_bodies import AgentList, DescribedAgent, Recalled
 from runtime.http.routes import as_json, route
-from runtime.http.schemas import AgentList, DescribedAgent, Recalled
 from runtime.llm.model_choice import chosen
-from runtime.node import Node
 
 TEXT_CHARACTERS = 4_000
 

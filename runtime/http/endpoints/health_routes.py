@@ -3,13 +3,13 @@
 from aiohttp import web
 
 from bus.supervision import counters
+from runtime.engine.service import TicketService
 from runtime.http import exposition
 from runtime.http.endpoints.desk import DESK
 from runtime.http.gate import may_do
 from runtime.http.middleware import answer
+from runtime.http.request_bodies import Health
 from runtime.http.routes import as_json, route
-from runtime.http.schemas import Health
-from runtime.service import TicketService
 from runtime.storage.condition import Condition
 
 

@@ -7,16 +7,15 @@ import msgspec
 from aiohttp import web
 
 from actors.text.normalize import remove_controls
+from runtime.engine.run_filter import RunFilter, make_wanted
 from runtime.http import request_bodies
 from runtime.http.endpoints.desk import DESK, read_id
 from runtime.http.errors import ApiError
 from runtime.http.middleware import answer
+from runtime.http.request_bodies import JSON, ApprovedText
 from runtime.http.routes import BODY, Document, as_json, refer_to, route
-from runtime.http.schemas import JSON, ApprovedText
-from runtime.intake.intake import Intake, Taken, open_intake
-from runtime.intake.intake_report import IntakeReport
-from runtime.intake.reply_texts import MOST_CHARACTERS
-from runtime.run_filter import RunFilter, make_wanted
+from runtime.intake.intake import Intake, IntakeReport, Taken, open_intake
+from runtime.intake.sender import MOST_CHARACTERS
 
 INTAKE = web.AppKey("intake", Intake)
 RETRY_SECONDS = 60.0

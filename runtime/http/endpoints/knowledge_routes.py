@@ -10,16 +10,16 @@ import msgspec
 from aiohttp import web
 
 from actors.ports import PortFailed
+from runtime.engine.service import TicketService
 from runtime.http import request_bodies
 from runtime.http.endpoints.desk import DESK
 from runtime.http.errors import AGAIN_SECONDS, ApiError
 from runtime.http.middleware import answer
+from runtime.http.request_bodies import JSON, DocumentPage, FoundPassages, IndexOrder, KnowledgeState, RemovedFolder
 from runtime.http.routes import BODY, Document, as_json, refer_to, route
-from runtime.http.schemas import JSON, DocumentPage, FoundPassages, IndexOrder, KnowledgeState, RemovedFolder
 from runtime.knowledge import FILE, indexing
 from runtime.knowledge.index import IndexedDocument
 from runtime.knowledge.indexing import IndexingDesk, IndexingState
-from runtime.service import TicketService
 from runtime.settings import KnowledgeSettings
 from runtime.user_text import display
 

@@ -6,15 +6,15 @@ from aiohttp import web
 
 from runtime.access.shares import Share, ShareBook
 from runtime.http import request_bodies
-from runtime.http.endpoints.desk import DESK
-from runtime.http.endpoints.own_tickets import find_ticket, is_owner
+from runtime.http.endpoints.desk import DESK, find_ticket, is_owner
 from runtime.http.errors import ApiError
 from runtime.http.gate import GATE, find_principal, may_do
 from runtime.http.middleware import answer
+from runtime.http.request_bodies import JSON, ListedShare, MadeShare, NewShare, ShareList
 from runtime.http.routes import BODY, Document, as_json, refer_to, route
-from runtime.http.schemas import JSON, ListedShare, MadeShare, NewShare, ShareList
 from runtime.settings import DAY
-from runtime.storage.journal import JournalDamaged, StoredRun
+from runtime.storage.damage import JournalDamaged
+from runtime.storage.records import StoredRun
 from runtime.times import iso
 from runtime.user_text import display
 

@@ -1,8 +1,14 @@
-"""A page: its route, its template, and what each template knows. A new page is a file like `home_page.py`."""
+"""
+A page: its route, its template, its language, what each template knows, and the files that every
+browser may have.
+
+A new page is a file like `home_page.py`. A language is one file of texts; all have the same keys.
+"""
 
 import functools
 import hmac
 import secrets
+import tomllib
 import urllib.parse
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -11,15 +17,108 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from runtime.access.roles import LOCAL, Access, may
+from actors.reporting.links import link
+from actors.text.catalogue import html_language, say, say_count, say_name, say_step
+from actors.text.normalize import unescape_markdown
+from actors.text.truncate import shorten
+from runtime.access.tokens import LOCAL, Access, may
 from runtime.http.errors import ApiError
 from runtime.http.gate import COOKIE, find_principal
-from runtime.http.pages.page_language import LANGUAGES, Texts, choose_language, remember_language
 from runtime.http.request_bodies import read_form
 from runtime.http.routes import Route
+from runtime.times import format_duration
+from runtime.user_text import spell_out
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
+
+
+LANGUAGES = {"en": "English", "zh": "中文", "ko": "한국어"}
+"""By their codes, each as it calls itself."""
+LANGUAGE_COOKIE = "terminus_language"
+COOKIE_SECONDS = 365 * 86_400
+_TEXTS = Path(__file__).parent / "texts"
+
+
+class Texts:
+    """The texts of one language: called with a key, and values for its places."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self.tag = html_language(language)
+        self._texts = load_texts(language)
+
+    def __call__(self, key: str, **values: object) -> str:
+        """:raises KeyError: there is no such text."""
+        return self._texts[key].format(**values) if values else self._texts[key]
+
+    def count(self, key: str, count: int) -> str:
+        """The text of so many, in the form that the number asks for."""
+        return self(f"{key}_one" if count == 1 else key, count=f"{count:,}")
+
+    def name(self, prefix: str, key: str) -> str:
+        """The text `PREFIX_KEY`, or the key's own words where there is none, as of a workflow that somebody added."""
+        return self._texts.get(f"{prefix}_{key}") or spell_out(key)
+
+    def step(self, name: str) -> str:
+        """What a step of a run is called."""
+        return say_step(spell_out(name), self.language)
+
+    def say(self, key: str, **values: object) -> str:
+        """A sentence of the catalogue that answers are written with."""
+        return say(key, self.language, **values)
+
+    def say_code(self, code: str) -> str:
+        """What a code of an outcome means."""
+        return say_name(code, self.language)
+
+    def say_count(self, key: str, count: int) -> str:
+        """The same of a sentence with a count."""
+        return say_count(key, self.language, count)
+
+
+@functools.cache
+def load_texts(language: str) -> dict[str, str]:
+    """All texts of a language, by their keys."""
+    texts: dict[str, str] = tomllib.loads((_TEXTS / f"{language}.toml").read_text(encoding="utf-8"))
+    return texts
+
+
+def choose_language(request: web.Request) -> str:
+    """What was chosen on this page or before, else what the browser prefers of those that there are, else English."""
+    chosen = (request.query.get("lang", ""), request.cookies.get(LANGUAGE_COOKIE, ""))
+    preferred = _read_preferences(request.headers.get("Accept-Language", ""))
+    return next((each for each in (*chosen, *preferred) if each in LANGUAGES), "en")
+
+
+def remember_language(request: web.Request, response: web.Response) -> None:
+    """Keep what was chosen by `?lang=`, so that the next page is in that language, too."""
+    if (chosen := request.query.get("lang", "")) in LANGUAGES:
+        response.set_cookie(LANGUAGE_COOKIE, chosen, max_age=COOKIE_SECONDS, httponly=True, samesite="Lax")
+
+
+def _read_preferences(header: str) -> list[str]:
+    """The languages of an Accept-Language header without their regions, the most wanted first."""
+    wanted = []
+    for part in header.split(",")[:20]:
+        tag, _, weight = part.partition(";")
+        try:
+            quality = float(weight.strip().removeprefix("q=")) if weight else 1.0
+        except ValueError:
+            quality = 0.0
+        wanted.append((-quality, tag.strip().partition("-")[0].lower()))
+    return [code for _, code in sorted(wanted, key=lambda each: each[0])]
+
+
+def find_link(source: str, anchor: str = "") -> str:
+    """Where a source can be opened, if it is a page of the web; else empty, for nobody opens files of the server."""
+    return link(f"{source}#{anchor}" if anchor else source)
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "find_link": find_link, "duration": format_duration, "shorten": shorten, "unescape_markdown": unescape_markdown,
+}  # fmt: skip
+
 
 Form = Mapping[str, list[str]]
 FORM_FIELD = "form_key"
@@ -148,11 +247,22 @@ def load_template(name: str) -> "Template":
 def _environment() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # it takes 40 ms, which no command needs
 
-    from runtime.http.pages.page_filters import FILTERS
-
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
     environment.filters.update(FILTERS)
     return environment
+
+
+_STATIC = Path(__file__).parent / "static"
+_KINDS = {"terminus.css": "text/css", "terminus.js": "text/javascript"}
+
+
+@page("GET", "/ui/static/{name}", access="open")
+async def read_static(request: web.Request) -> web.StreamResponse:
+    name = request.match_info["name"]
+    if name not in _KINDS:
+        raise web.HTTPNotFound
+    body = (_STATIC / name).read_bytes()
+    return web.Response(body=body, content_type=_KINDS[name], charset="utf-8", headers={"Cache-Control": "no-cache"})

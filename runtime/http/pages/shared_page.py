@@ -6,8 +6,8 @@ from aiohttp import web
 
 from runtime.access.shares import Share
 from runtime.http.endpoints.desk import read_id
-from runtime.http.endpoints.result_routes import send_report
 from runtime.http.endpoints.share_routes import SHARES, find_shared_run
+from runtime.http.endpoints.ticket_routes import send_report
 from runtime.http.errors import ApiError
 from runtime.http.gate import GATE
 from runtime.http.pages.page_routes import go_to, page, read_field, render

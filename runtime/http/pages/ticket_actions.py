@@ -2,12 +2,11 @@
 
 from aiohttp import web
 
-from runtime.answers import Answers, answer_ticket
-from runtime.http.endpoints.desk import DESK, read_id
+from runtime.engine.service import Answers, answer_ticket
+from runtime.http.endpoints.desk import DESK, find_run, find_ticket, read_id
 from runtime.http.endpoints.intake_routes import decide
-from runtime.http.endpoints.own_tickets import find_run, find_ticket
-from runtime.http.endpoints.result_routes import JUDGE
 from runtime.http.endpoints.share_routes import create_share, drop_share, find_shared
+from runtime.http.endpoints.ticket_routes import JUDGE
 from runtime.http.errors import ApiError
 from runtime.http.gate import find_person, may_do
 from runtime.http.pages.page_routes import Form, form_action, go_to, read_field

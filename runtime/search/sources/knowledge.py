@@ -11,10 +11,9 @@ from actors.text.urls import key_of
 from runtime.crawl.extract.extracted import Extracted
 from runtime.knowledge import FILE, no_index_message
 from runtime.processes.pool import WorkError, WorkTimedOut
-from runtime.resilience.budget import ResearchBudget
+from runtime.resilience.limiters import ResearchBudget
 from runtime.search.results import TEXT_CHARACTERS, TITLE_CHARACTERS, line
-from runtime.search.source import Search, Source, SourcePorts
-from runtime.search.source_client import SourceFailed
+from runtime.search.source import Search, Source, SourceFailed, SourcePorts
 from runtime.storage.effects import Effects
 
 READ = "runtime.crawl.own_document:read"

@@ -10,11 +10,10 @@ from actors.ports import PortFailed
 from actors.text.urls import web_address
 from bus import Clock
 from runtime.processes.pool import Workers, WorkFailed, WorkTimedOut
-from runtime.resilience.budget import ResearchBudget
+from runtime.resilience.limiters import ResearchBudget
 from runtime.search.feed_parser import Entry
 from runtime.search.results import quote_error, validate
-from runtime.search.source import Search, Source
-from runtime.search.source_client import Kind, SourceClient, SourceFailed
+from runtime.search.source import Kind, Search, Source, SourceClient, SourceFailed
 from runtime.settings import FeedsSettings, Settings
 from runtime.storage.effects import Effects
 from runtime.user_text import pluralize, redact

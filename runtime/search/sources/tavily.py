@@ -11,11 +11,9 @@ from actors.evidence.sources import SearchResult
 from actors.ports import PortFailed
 from actors.text.truncate import shorten
 from bus import Clock
-from runtime.resilience.budget import ResearchBudget
-from runtime.resilience.retry_after import retry_after
+from runtime.resilience.limiters import ResearchBudget, retry_after
 from runtime.search.results import quote_error, validate
-from runtime.search.source import Search, Source
-from runtime.search.source_client import Kind, SourceClient, SourceFailed
+from runtime.search.source import Kind, Search, Source, SourceClient, SourceFailed
 from runtime.settings import TavilySettings
 from runtime.storage.effects import Effects
 

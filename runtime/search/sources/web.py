@@ -12,10 +12,9 @@ import msgspec
 from actors.evidence.sources import SearchResult
 from bus import Clock
 from runtime.processes.pool import Workers, WorkFailed, WorkTimedOut
-from runtime.resilience.budget import ResearchBudget
+from runtime.resilience.limiters import ResearchBudget
 from runtime.search.results import quote_error, validate
-from runtime.search.source import Search, Source
-from runtime.search.source_client import Kind, SourceClient, SourceFailed
+from runtime.search.source import Kind, Search, Source, SourceClient, SourceFailed
 from runtime.settings import DuckduckgoSettings
 from runtime.storage.effects import Effects
 

@@ -7,8 +7,8 @@ from msgspec import Meta
 
 from actors.evidence.trace_steps import BY_MODEL
 from actors.text.languages import guess_language
+from runtime.observe.run_trace import TracedKnowledge
 from runtime.tools.tool import InvalidArguments, Tool, ToolContext, ToolResult
-from runtime.tracing.traced_search import TracedKnowledge
 
 QUESTION_CHARACTERS = 1000
 NOTHING_FOUND = "No passages were found."

@@ -8,7 +8,7 @@ from msgspec import Meta
 from actors.evidence.passages import Passage
 from actors.evidence.sources import SearchResult
 from actors.ports import PortFailed
-from runtime.resilience.budget import ResearchBudget
+from runtime.resilience.limiters import ResearchBudget
 from runtime.search.source_registry import load_sources
 from runtime.tools.tool import InvalidArguments, Tool, ToolContext, ToolResult
 

@@ -9,7 +9,7 @@ from actors.helpdesk.output_schemas import AnalysisRequest
 from actors.helpdesk.triage import add_context, question
 from actors.helpdesk.worker import is_told
 from actors.ports import ModelRequest
-from actors.workflow.earlier_messages import NEXT_MESSAGE, EarlierMessage
+from actors.workflow.tables import NEXT_MESSAGE, EarlierMessage
 
 QUOTE = "Set the *keep-alive* to 30 seconds."
 BEFORE = (

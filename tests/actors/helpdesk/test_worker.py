@@ -13,8 +13,8 @@ from actors.helpdesk.output_schemas import Analysis
 from actors.helpdesk.worker import CONTEXT_CHARACTERS
 from actors.ports import Completion, ModelRequest, PortFailed
 from actors.text.catalogue import CATALOGUES
-from actors.workflow.earlier_messages import EarlierMessage
 from actors.workflow.outcome import EndReason, Outcome, explain_incomplete, say_headline
+from actors.workflow.tables import EarlierMessage
 from runtime.families import extractive
 from tests.fakes import ANSWER, CASE, MAC_PASSAGE, ON_A_MAC, PASSAGE, Knows, Stage, Thinks
 

@@ -16,7 +16,7 @@ from actors.legal.registrar import Registrar
 from actors.legal.specialist import CASES, Specialist, Specialty
 from actors.legal.workflow import GENERAL
 from actors.ports import Completion, ModelRequest, PortFailed, Untraced
-from actors.workflow.user_input import AnswerRound
+from actors.workflow.outcome import AnswerRound
 from bus import Actor
 from runtime.agent_folder import load_roster
 from runtime.families.legal import FAMILY, FIELDS

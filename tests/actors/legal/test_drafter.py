@@ -8,8 +8,7 @@ from actors.legal.drafter import Drafter
 from actors.legal.output_schemas import FieldsDraft, FilledField, IntentDraft
 from actors.ports import PortFailed
 from actors.text.catalogue import say
-from actors.workflow.outcome import Outcome
-from actors.workflow.user_input import AnswerRound, GivenAnswer
+from actors.workflow.outcome import AnswerRound, GivenAnswer, Outcome
 from runtime.documents.template_folder import load_templates
 from runtime.families.legal_sources import make_creator
 from runtime.settings import Settings

@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from actors.workflow.handoff_bounds import find_dead_states
 from actors.workflow.outcome import Status
 from actors.workflow.tables import (
     Case,
@@ -20,6 +19,7 @@ from actors.workflow.tables import (
     Step,
     Workflow,
 )
+from actors.workflow.verify import find_dead_states
 from bus import Event, Failed, Request
 
 

@@ -26,8 +26,7 @@ from actors.workflow.tables import (
     Step,
     TimeUp,
 )
-from actors.workflow.transitions import make_request
-from actors.workflow.verdicts import HandOff, HandoffWarning, Refuse, Terminate, Wait
+from actors.workflow.transitions import HandOff, HandoffWarning, Refuse, Terminate, Wait, make_request
 from bus import Failed
 from tests.fakes import CASE, HELPDESK, OBTAINED, RESOLUTION
 

@@ -27,7 +27,7 @@ from actors.workflow.tables import (
     RunStopped,
     TimeUp,
 )
-from actors.workflow.verdicts import JournalTimedOut, Recorded, Terminate
+from actors.workflow.transitions import JournalTimedOut, Recorded, Terminate
 from actors.workflow.verify import verify
 from bus import Actor, Context, Event, Failed, NotConnected
 from tests.clock import settle

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from actors.workflow.advance import advance, begin, next_due
 from actors.workflow.outcome import EndReason, explain_end
 from actors.workflow.tables import InvalidAnswer, Limits, Run, RunStopped, Step, TimeUp, Workflow
-from actors.workflow.verdicts import HandOff, Terminate
+from actors.workflow.transitions import HandOff, Terminate
 from actors.workflow.verify import verify
 from bus import Event, Failed
 from tests.actors.workflow.tables import BOSS, FINAL, A, Ask, Close, End, TableCase

@@ -10,7 +10,7 @@ import pytest
 from actors.workflow.advance import advance, begin
 from actors.workflow.outcome import EndReason
 from actors.workflow.tables import ORCHESTRATOR, FanOut, Limits, MemberResult, Run, RunResumed, RunStopped, Step
-from actors.workflow.verdicts import HandOff, RequestPartial, Wait
+from actors.workflow.transitions import HandOff, RequestPartial, Wait
 from actors.workflow.verify import verify
 from bus import Actor, Context, Event, Failed, Request
 from tests.actors.workflow.survey import TEAM, Judged, Planned, Seen, Settle, survey

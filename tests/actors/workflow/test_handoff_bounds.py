@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from actors.workflow.advance import advance, begin
-from actors.workflow.handoff_bounds import _list_taken, count_most
 from actors.workflow.outcome import EndReason
 from actors.workflow.tables import FanOut, Handover, Limits, RetryStage, Run, Step, TimeUp, Workflow
-from actors.workflow.verdicts import Terminate, Transition
-from actors.workflow.verify import InvalidWorkflow, TooFewHandoffs, verify
+from actors.workflow.transitions import Terminate, Transition
+from actors.workflow.verify import InvalidWorkflow, TooFewHandoffs, _list_taken, count_most, verify
 from bus import Event, Failed, Request
 from runtime.families.helpdesk import FAMILY as HELPDESK_FAMILY
 from runtime.families.limits import configure

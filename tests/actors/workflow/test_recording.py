@@ -19,7 +19,7 @@ from actors.workflow.outcome import EndReason, Outcome, Spent
 from actors.workflow.run_end import RunEnd, conclude
 from actors.workflow.tables import CLOSING_SECONDS, ORCHESTRATOR, InvalidAnswer, Limits
 from bus import Event
-from runtime.run import LiveRun
+from runtime.engine.run import LiveRun
 from tests.clock import Jumping, settle
 from tests.fakes import CASE, OBTAINED, PLAIN, Notebook, Says, Stage, Thinks, helpdesk, targets
 

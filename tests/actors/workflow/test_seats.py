@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from actors.workflow.advance import begin
 from actors.workflow.tables import FanOut, Limits, Run, Step, Workflow
-from actors.workflow.verdicts import HandOff
+from actors.workflow.transitions import HandOff
 from actors.workflow.verify import verify
 from tests.actors.workflow.tables import BOSS, FINAL, A, Ask, Close, End, TableCase
 

@@ -22,7 +22,7 @@ from actors.workflow.tables import (
     TimeUp,
     Workflow,
 )
-from actors.workflow.verdicts import HandOff, Refuse, Terminate, Verdict
+from actors.workflow.transitions import HandOff, Refuse, Terminate, Verdict
 from actors.workflow.verify import InvalidWorkflow, verify
 from bus import Event
 from tests.actors.workflow.tables import BOSS, A, Script, TableCase, as_answer, cases, scripts, workflows

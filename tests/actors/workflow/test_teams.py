@@ -11,7 +11,7 @@ from actors.workflow.broadcast import list_past
 from actors.workflow.codec import decoder, validate_event
 from actors.workflow.outcome import AnswerReady, EndReason, HandoffMade, Outcome
 from actors.workflow.tables import ORCHESTRATOR, FanOut, Limits, MemberResult, Step
-from actors.workflow.verdicts import HandOff, Wait
+from actors.workflow.transitions import HandOff, Wait
 from actors.workflow.verify import InvalidWorkflow, verify
 from bus import Actor, Context, Event
 from tests.actors.workflow.survey import (

@@ -18,7 +18,7 @@ from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
 from runtime.processes.pool import Workers
 from runtime.processes.worker_process import _function
-from runtime.resilience.budget import ResearchBudget
+from runtime.resilience.limiters import ResearchBudget
 from runtime.search.source import SourcePorts
 from runtime.search.source_registry import Sources
 from runtime.settings import FetchSettings, ResearchSettings, Settings, StorageSettings

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runtime.crawl.address_policy import Forbidden, guard_sockets, is_permitted, is_public, networks, objection
+from runtime.crawl.http_client import Forbidden, guard_sockets, is_permitted, is_public, networks, objection
 
 PUBLIC = ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "1.1.1.1", "172.32.0.1", "192.169.0.1", "100.128.0.1"]
 INNER = [

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.evidence.sources import FailedSource, Page
-from runtime.crawl.candidate_queue import SPARES, CandidateQueue
 from runtime.crawl.duplicates import Fetched, ReadPages
+from runtime.crawl.pages import SPARES, CandidateQueue
 
 PAGE = Fetched(Page("k", "u", "t", "urls", "text", 4, "hash", "2026-01-01"))
 GONE = Fetched(FailedSource("u", "dead", "Gone."))

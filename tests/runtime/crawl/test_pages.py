@@ -15,7 +15,7 @@ from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
 from runtime.knowledge.indexing import index
 from runtime.processes.pool import Workers
-from runtime.resilience.budget import ResearchBudget
+from runtime.resilience.limiters import ResearchBudget
 from runtime.settings import FetchSettings
 from runtime.storage.effects import Effects
 from runtime.storage.sqlite.database import Database
@@ -292,9 +292,7 @@ async def test_real_workers_find_the_text_too(web: Site, effects: Effects, tmp_p
 async def test_a_fault_of_ours_is_logged_and_costs_one_page(
     web: Site, effects: Effects, pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        crawler, "EXTRACT", "runtime.crawl.robots_rules:verdict"
-    )  # which takes and returns something else
+    monkeypatch.setattr(crawler, "EXTRACT", "runtime.crawl.robots:verdict")  # which takes and returns something else
     with capture_logs() as logs:
         heard = await read(pages, effects, [web.url("/article"), web.url("/gone")])
 

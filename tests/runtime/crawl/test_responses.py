@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.crawl.responses import KINDS, error_of_headers, error_of_status, is_binary
+from runtime.crawl.http_client import KINDS, error_of_headers, error_of_status, is_binary
 
 TEXT = KINDS["text"]
 

@@ -6,8 +6,7 @@ import pytest
 
 from runtime.crawl import robots
 from runtime.crawl.http_client import Client
-from runtime.crawl.robots import Robots
-from runtime.crawl.robots_rules import verdict
+from runtime.crawl.robots import Robots, verdict
 from runtime.processes.pool import Workers
 from tests.patience import HANGS_SECONDS, promised
 from tests.runtime.crawl.kit import Here

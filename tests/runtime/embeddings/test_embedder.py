@@ -9,7 +9,7 @@ from msgspec import structs
 from runtime.embeddings import weights
 from runtime.embeddings.embedder import BUILTIN_NAME, Embedder, EmbeddingFailed, open_embedder
 from runtime.embeddings.model_file import find_model_file, models_folder
-from runtime.node import Node
+from runtime.engine.node import Node
 from runtime.processes.pool import Workers
 from runtime.settings import EmbeddingsSettings, Settings, StorageSettings
 from tests.patience import HANGS_SECONDS

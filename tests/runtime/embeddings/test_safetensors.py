@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.embeddings.safetensors import NotReadable, read
+from runtime.embeddings.sentence_model import NotReadable, read
 from tests.runtime.embeddings.kit import Arrays, pack_safetensors
 
 ARRAYS: Arrays = {

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from runtime.embeddings import weights
-from runtime.embeddings.sentence_model import MOST_TOKENS
-from runtime.embeddings.wordpiece import WordPiece
+from runtime.embeddings.sentence_model import MOST_TOKENS, WordPiece
 from runtime.processes.array_file import Damaged
 from tests.runtime.embeddings.kit import VOCABULARY, cosine, expect, make_weights, write_published
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runtime.embeddings.wordpiece import WordPiece
+from runtime.embeddings.sentence_model import WordPiece
 from tests.runtime.embeddings.kit import VOCABULARY
 
 PIECES = WordPiece(VOCABULARY)

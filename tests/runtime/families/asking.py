@@ -8,9 +8,8 @@ import msgspec
 
 from actors.documents.template import Document
 from actors.evidence.claims import Resolution
-from actors.workflow.outcome import Status
+from actors.workflow.outcome import AnswerRound, Question, Status, collect_values, join_texts
 from actors.workflow.tables import Case, Step, Workflow
-from actors.workflow.user_input import AnswerRound, Question, collect_values, join_texts
 from bus import Actor, Context, Event, Request
 from runtime.families.family import Family, FamilyRuns, SharedPorts
 from runtime.tickets import Ticket

@@ -11,10 +11,10 @@ import aiohttp  # noqa: F401 - what a research loads is loaded before the fork, 
 import frontmatter  # noqa: F401
 
 from actors.research.models import ResearchOptions
+from runtime.engine.node import Node
 from runtime.families.research_runs import ResearchRuns
-from runtime.node import Node
 from runtime.settings import FeedsSettings, FetchSettings, LogSettings, Settings, StorageSettings, WorkerSettings
-from runtime.storage.journal import Ticket
+from runtime.tickets import Ticket
 from tests.runtime.forking import see_through, serve
 
 NOW = 1_700_000_000.0

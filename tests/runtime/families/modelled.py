@@ -10,9 +10,9 @@ from actors.reporting.report import Report
 from actors.research.models import ResearchOptions
 from actors.research.workflow import ResearchCase
 from actors.workflow.outcome import Outcome
-from runtime.node import Node
+from runtime.engine.node import Node
 from runtime.settings import AgentsSettings, ModelSettings, ResearchSettings, RunSettings
-from runtime.storage.journal import Ticket
+from runtime.tickets import Ticket
 from tests.fake_openai import FakeOpenAI, Step
 from tests.runtime.families.test_research_runs import DOCUMENTS, QUESTION, knowing
 from tests.thinking import Asked, asked

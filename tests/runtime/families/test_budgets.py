@@ -16,7 +16,7 @@ from runtime.families import extractive
 from runtime.llm.fallback import Fallback
 from runtime.llm.usage import SMALLEST_ANSWER, Budget, Ledger
 from runtime.settings import ResearchSettings, RunSettings
-from runtime.storage.journal import Ticket
+from runtime.tickets import Ticket
 from tests.fake_openai import FakeOpenAI, hangs
 from tests.inquiry import Inquiry
 from tests.patience import HANGS_SECONDS, promised

@@ -10,7 +10,7 @@ from aiohttp import web
 from actors.workflow.outcome import AnswerReady, RunEnded
 from actors.workflow.progress import ProgressEvent
 from runtime.http.stream import block
-from runtime.storage.journal import Ticket
+from runtime.tickets import Ticket
 from tests.fake_openai import FakeOpenAI
 from tests.patience import HANGS_SECONDS
 from tests.runtime.families.modelled import thinking

@@ -10,7 +10,7 @@ import pytest
 from actors.research.models import ResearchOptions
 from actors.text.catalogue import say
 from actors.workflow.outcome import EndReason
-from runtime.storage.journal import Ticket
+from runtime.tickets import Ticket
 from tests.fake_openai import FakeOpenAI, Step, cuts, drips, fails, hangs, refuses, resets, says, sends
 from tests.patience import HANGS_SECONDS, promised
 from tests.runtime.families.modelled import LRU, answers, case_of, honest, research, researched, shapes, thinking

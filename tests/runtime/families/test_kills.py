@@ -15,7 +15,7 @@ import pytest
 
 from actors.evidence.sources import FailedSource, Page
 from actors.workflow.outcome import EndReason, Outcome
-from runtime.node import Node
+from runtime.engine.node import Node
 from runtime.processes.pool import ROOT
 from tests.runtime.families.digging import node_on
 from tests.site import Site, site

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from actors.research.models import ResearchOptions
-from runtime.families.research_order import MOST_PAGES, MOST_URLS, ResearchOrder, make_options
+from runtime.families.research import MOST_PAGES, MOST_URLS, ResearchOrder, make_options
 from runtime.service_error import ServiceError
 from runtime.settings import (
     DuckduckgoSettings,

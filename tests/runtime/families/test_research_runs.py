@@ -15,9 +15,9 @@ from actors.research.models import ResearchOptions
 from actors.research.output_schemas import Answer
 from actors.workflow.outcome import EndReason, Outcome, RunEnded, Spent
 from actors.workflow.progress import RoundBegan, StageProgress
-from runtime.node import Node
+from runtime.engine.node import Node
 from runtime.settings import Settings, StorageSettings
-from runtime.storage.journal import Ticket
+from runtime.tickets import Ticket
 from tests.fakes import targets
 from tests.inquiry import Scripted
 

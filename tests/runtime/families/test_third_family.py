@@ -12,10 +12,11 @@ import pytest
 from actors.documents.template import Template
 from actors.workflow.outcome import EndReason
 from runtime import families
-from runtime.cli.view.ticket_board import board, fold
+from runtime.cli.view.board import board
+from runtime.cli.view.board import fold_board as fold
 from runtime.documents.template_folder import load_templates
+from runtime.engine.node import NoReport
 from runtime.families import read_options, writes_report
-from runtime.node import NoReport
 from runtime.service_error import ServiceError
 from runtime.settings import Settings
 from runtime.tickets import Ticket

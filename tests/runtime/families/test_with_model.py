@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from actors.workflow.outcome import EndReason
-from runtime.tracing.trace_record import read_trace
+from runtime.observe.trace_record import read_trace
 from tests.fake_openai import FakeOpenAI, refuses
 from tests.runtime.families.modelled import (
     EVERYTHING,

@@ -13,10 +13,11 @@ import msgspec
 
 from actors.ports import Completion, Model, ModelRequest
 from actors.workflow.outcome import Outcome, Spent
+from runtime.engine.node import Node
+from runtime.engine.runs import RunHandle
+from runtime.engine.service import TicketService
 from runtime.http.server import address, bound, listening
 from runtime.llm.model_choice import Models
-from runtime.node import Node, RunHandle
-from runtime.service import TicketService
 from runtime.settings import (
     HelpdesksSettings,
     LogSettings,

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 from structlog.testing import capture_logs
 
-from runtime.http import acceptor as accepting
-from runtime.http.acceptor import AT_ONCE, LINE_SECONDS, PAUSE_SECONDS, Acceptor
+from runtime.http import server as accepting
+from runtime.http.server import AT_ONCE, LINE_SECONDS, PAUSE_SECONDS, Acceptor
 
 
 class Greets(asyncio.Protocol):

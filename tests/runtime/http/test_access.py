@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from runtime.access import tokens
-from runtime.access.roles import LADDER, Access, Role, may
-from runtime.access.tokens import TokenBook
+from runtime.access.tokens import LADDER, Access, Role, TokenBook, may
 from runtime.http import routes
 from runtime.http.gate import find_role
 from runtime.http.openapi import document
@@ -17,7 +16,7 @@ from runtime.http.routes import ROUTES
 from runtime.http.server import require_access
 from runtime.service_error import ServiceError
 from runtime.settings import ServerSettings
-from runtime.storage.sqlite import listing
+from runtime.storage.sqlite import run_store as listing
 from tests.runtime.http.kit import TEXT, TOKEN, Interface, interface
 
 ROLES: tuple[Role, ...] = ("submit", "read", "operate", "admin")
@@ -191,7 +190,7 @@ class TestATrustedProxy:
 async def test_a_token_in_an_address_is_refused_though_it_is_right(
     tmp_path: Path, query: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from runtime import logs
+    from runtime.observe import logs
     from tests.runtime.http.kit import settings
 
     with logs.to_stderr(settings(tmp_path)):
@@ -208,7 +207,7 @@ async def test_a_token_in_an_address_is_refused_though_it_is_right(
 async def test_no_line_of_the_log_holds_a_token_however_it_is_sent(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from runtime import logs
+    from runtime.observe import logs
     from tests.runtime.http.kit import settings
 
     with logs.to_stderr(settings(tmp_path, token=TOKEN)):

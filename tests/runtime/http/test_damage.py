@@ -10,11 +10,11 @@ import pytest
 from actors.ports import Completion, ModelRequest
 from actors.research.models import ResearchOptions
 from actors.research.workflow import ResearchCase
+from runtime.engine.node import Node
 from runtime.http.openapi import document
-from runtime.node import Node
-from runtime.storage.journal import Ticket
 from runtime.storage.private import DATABASE
 from runtime.storage.records import Wanted
+from runtime.tickets import Ticket
 from tests.fakes import Knows, Thinks
 from tests.runtime.http.kit import Held, Interface, OneModel, interface, sentence, settings, until
 

@@ -15,13 +15,14 @@ from typing import Any, NamedTuple, cast
 import aiohttp
 import pytest
 
-from runtime import loop_watch, runs
+from runtime.engine import runs
+from runtime.engine.service import TicketService
 from runtime.http import server
 from runtime.http.server import address, bound, serve
 from runtime.intake import intake, sender
 from runtime.intake.helpdesk_watcher import HelpdeskWatcher
 from runtime.intake.sender import Sender
-from runtime.service import TicketService
+from runtime.observe import loop_watch
 from runtime.settings import DAY
 from runtime.storage.sqlite.effect_store import SqliteEffects
 from runtime.times import HOUR, MINUTE

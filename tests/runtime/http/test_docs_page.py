@@ -4,9 +4,8 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-from runtime.http.docs_page import render
 from runtime.http.errors import TITLES
-from runtime.http.openapi import document
+from runtime.http.openapi import document, render
 from tests.runtime.http.kit import interface
 
 VOID = frozenset({"meta", "br"})

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 import aiohttp
 import pytest
 
-from runtime import event_feed, run_events, run_handle
+from runtime.engine import event_feed
+from runtime.engine import runs as run_handle
+from runtime.engine import service as run_events
 from runtime.storage.sqlite import run_store
 from tests.fakes import Thinks
 from tests.runtime.http.kit import Held, Interface, interface, until

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import pytest
 
 from runtime.access import tokens
-from runtime.access.roles import Access, Role, may
+from runtime.access.tokens import Access, Role, may
 from runtime.daemon.requests import AnswerQuestions, DaemonRequest, SubmitTicket, WatchRun
 from runtime.http.pages.page_routes import FORM_FIELD, PAGE_ROUTES
 from runtime.http.routes import ROUTES

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from runtime.service import open_service
+from runtime.engine.service import open_service
 from runtime.service_error import ServiceError
 from tests.patience import HANGS_SECONDS
 from tests.runtime.http.kit import Interface, interface, sentence, settings, until

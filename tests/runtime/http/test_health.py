@@ -14,8 +14,8 @@ from runtime.http.openapi import document
 from runtime.storage import condition
 from runtime.storage.condition import Condition
 from runtime.storage.errors import Conflict
-from runtime.storage.journal import Ticket
 from runtime.storage.private import DATABASE
+from runtime.tickets import Ticket
 from tests.runtime.http.kit import TOKEN, Held, Interface, interface, until
 
 

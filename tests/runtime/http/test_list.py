@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from bench.listing import fill
-from runtime.http.endpoints import list_routes
+from runtime.http.endpoints import ticket_routes as list_routes
 from runtime.storage.records import Wanted
-from runtime.storage.sqlite import listing
+from runtime.storage.sqlite import run_store as listing
 from tests.runtime.http.kit import Held, Interface, interface
 
 

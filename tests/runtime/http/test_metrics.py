@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from actors.evidence.trace_steps import CallStep, Found, SearchStep
 from actors.workflow.outcome import EndReason, Outcome
-from runtime.meters import ANSWER_BOUNDS, RUN_BOUNDS, Histogram, Meters, meters
+from runtime.observe.meters import ANSWER_BOUNDS, RUN_BOUNDS, Histogram, Meters, meters
 from tests import ROOT
 from tests.runtime.http.kit import Held, Interface, interface, until
 

@@ -116,7 +116,7 @@ async def test_no_answer_is_kept_or_taken_for_a_page(tmp_path: Path) -> None:
 async def test_what_a_request_says_neither_commands_the_terminal_nor_forges_a_line_of_the_log(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from runtime import logs
+    from runtime.observe import logs
     from tests.runtime.http.kit import settings
 
     evil = "\x1b[2J\r\n2026 [error] forged \u202e"

@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from runtime.engine.run_record import EndedRecord
 from runtime.http import openapi, routes
 from runtime.http.errors import Problem
 from runtime.http.openapi import document
+from runtime.http.request_bodies import Feedback, FeedbackReceipt, Health, NewTicket, Receipt, RunStatus, TicketPage
 from runtime.http.routes import ROUTES
-from runtime.http.schemas import Feedback, FeedbackReceipt, Health, NewTicket, Receipt, RunStatus, TicketPage
-from runtime.run_record import EndedRecord
 from runtime.tickets import ID
 from runtime.user_text import as_json
 from tests import ROOT

@@ -9,8 +9,7 @@ import aiohttp
 import pytest
 
 from runtime.access import tokens
-from runtime.access.roles import Role
-from runtime.access.tokens import TokenBook
+from runtime.access.tokens import Role, TokenBook
 from runtime.families import extractive
 from runtime.tickets import make_id_of_key
 from tests.runtime.http.kit import TEXT, Held, Interface, interface

@@ -10,8 +10,9 @@ import aiohttp
 import msgspec
 import pytest
 
-from runtime import run_events, service
 from runtime.access import tokens
+from runtime.engine import service
+from runtime.engine import service as run_events
 from runtime.http import stream
 from runtime.http.gate import COOKIE
 from runtime.storage.records import Record

@@ -10,14 +10,13 @@ import aiohttp
 import msgspec
 import pytest
 
-from runtime import logs
 from runtime.access import shares, tokens
-from runtime.access.roles import Role
 from runtime.access.shares import MOST_OF_A_TICKET, ShareBook
-from runtime.access.tokens import TokenBook
+from runtime.access.tokens import Role, TokenBook
 from runtime.families import extractive
 from runtime.http.gate import Gate
 from runtime.http.pages.shared_page import COOKIE
+from runtime.observe import logs
 from runtime.settings import ServerSettings
 from runtime.storage.records import Record
 from runtime.upkeep.purge import purge

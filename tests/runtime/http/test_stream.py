@@ -11,9 +11,10 @@ import aiohttp
 import pytest
 
 from bus import Event
-from runtime import event_feed, run_events
-from runtime import service as desk_module
-from runtime.cli.view import plain_lines
+from runtime.cli.view import board as plain_lines
+from runtime.engine import event_feed
+from runtime.engine import service as desk_module
+from runtime.engine import service as run_events
 from runtime.http import stream as stream_module
 from tests.runtime.http.kit import Held, Interface, interface, until
 

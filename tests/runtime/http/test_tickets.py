@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from actors.evidence.passages import SearchHits
+from runtime.engine.run_record import join_records, make_record
 from runtime.families import extractive
-from runtime.run_record import join_records, make_record
 from runtime.tickets import make_id_of_key
 from runtime.user_text import as_json
 from tests.fakes import ANSWER, PASSAGE
@@ -277,7 +277,7 @@ class TestAnEnd:
             assert (status, later["status"] != "running") == (200, True)
 
     async def test_of_another_process_is_waited_for_too(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("runtime.run_handle.LOOK_SECONDS", 0.01)
+        monkeypatch.setattr("runtime.engine.runs.LOOK_SECONDS", 0.01)
         model = Held()
         async with interface(tmp_path, model=model) as first, interface(tmp_path) as second:
             receipt = await first.submit(id="T-1")
@@ -329,7 +329,7 @@ class TestARunThatNobodyRuns:
                 assert stood["status"] in {"resolved", "cancelled"}
 
     async def test_goes_on_by_itself_in_a_daemon(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("runtime.runs.ORPHAN_SECONDS", 0.02)
+        monkeypatch.setattr("runtime.engine.runs.ORPHAN_SECONDS", 0.02)
         async with interface(tmp_path, model=Held()) as dead:
             receipt = await dead.submit(id="HD-1")
             async with interface(tmp_path) as web:

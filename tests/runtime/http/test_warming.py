@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from runtime.embeddings.embedder import EmbeddingFailed, Kind, warm
+from runtime.engine.node import Node
 from runtime.http import server
-from runtime.node import Node
 from runtime.settings import Settings, StorageSettings
 from tests.patience import HANGS_SECONDS
 

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from runtime.intake.adapter_file import PRESETS, load_tables, read_adapter
+from runtime.intake.adapter import UnreadablePayload, read_event, read_ticket
+from runtime.intake.adapter_file import PRESETS, AdapterError, compile_query, load_tables, read_adapter
 from runtime.intake.connections import load_connections
-from runtime.intake.payload_map import UnreadablePayload, read_event, read_ticket
-from runtime.intake.queries import AdapterError, compile_query
 from tests.runtime.intake.fake_helpdesk import ADAPTER
 
 

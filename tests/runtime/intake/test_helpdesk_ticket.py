@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from runtime.intake.helpdesk_ticket import MOST_CHARACTERS, MOST_SAID, SAID_CHARACTERS, make_ticket
+from runtime.intake.helpdesk_watcher import MOST_CHARACTERS, MOST_SAID, SAID_CHARACTERS, make_ticket
 from runtime.intake.writes import Origin
 from tests.runtime.intake.helpdesks import SETTINGS, said, ticket
 

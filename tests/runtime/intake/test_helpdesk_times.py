@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from runtime.intake import intake, sender
-from runtime.intake.helpdesk_times import needs_reminder, parse_time, read_due
+from runtime.intake.events import needs_reminder, parse_time, read_due
 from tests.patience import HANGS_SECONDS
 from tests.runtime.http.kit import TEXT, interface
 from tests.runtime.intake.fake_helpdesk import fake_helpdesk

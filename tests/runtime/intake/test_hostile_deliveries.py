@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from runtime.http import server
-from runtime.intake.adapter_file import load_tables, read_adapter
-from runtime.intake.signature import SignatureRule
+from runtime.intake.adapter_file import SignatureRule, load_tables, read_adapter
 from tests.runtime.http.kit import Interface, interface
 from tests.runtime.intake.test_intake import Opened, connected, hurry, opened, settle, until
 

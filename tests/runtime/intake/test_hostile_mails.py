@@ -9,17 +9,17 @@ import pytest
 
 from runtime.intake.adapter import Adapter
 from runtime.intake.adapter_file import load_tables, read_adapter
-from runtime.intake.mail.imap_folders import StoredMail
-from runtime.intake.mail.mail_client import MailClient
-from runtime.intake.mail.mail_headers import (
+from runtime.intake.mail.mail_client import MailClient, StoredMail
+from runtime.intake.mail.mail_text import (
     is_automatic,
     parse_mail,
     read_addresses,
+    read_attachments,
     read_id,
+    read_mail_text,
     read_references,
     read_subject,
 )
-from runtime.intake.mail.mail_text import read_attachments, read_mail_text
 from tests.helpdesks.mailbox import ADDRESS, Outbox, start_outbox
 
 TEXT = "My VPN drops."

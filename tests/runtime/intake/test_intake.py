@@ -15,11 +15,11 @@ import pytest
 from actors.drafting.drafts import ReadingRequest
 from actors.evidence.passages import NamedDocument, SearchHits
 from actors.workflow.outcome import Spent
+from runtime.engine.service import TicketService
 from runtime.http.endpoints import intake_routes
 from runtime.intake import adapter, helpdesk_watcher, inbox, intake, sender
 from runtime.intake.events import HelpdeskEvent
-from runtime.intake.write_back import Decision, WriteBack
-from runtime.service import TicketService
+from runtime.intake.writes import Decision, WriteBack
 from tests.fakes import ANSWER, MAC_PASSAGE, ON_A_MAC, PASSAGE, AsksBack, Knows, Thinks
 from tests.patience import HANGS_SECONDS
 from tests.runtime.http import kit

@@ -9,9 +9,8 @@ import msgspec
 import pytest
 
 from actors.evidence.shortfalls import Shortfall
-from runtime.intake.intake_report import _was_incomplete, classify
-from runtime.intake.write_back import WriteBack
-from runtime.intake.writes import Write
+from runtime.intake.intake import _was_incomplete, classify
+from runtime.intake.writes import Write, WriteBack
 from runtime.storage.records import StoredRun
 from tests.runtime.http.kit import TEXT, interface, until
 from tests.runtime.intake.fake_helpdesk import fake_helpdesk

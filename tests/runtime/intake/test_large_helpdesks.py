@@ -11,8 +11,8 @@ import pytest
 from aiohttp import web
 
 from runtime.intake import adapter, intake
-from runtime.intake.connection_check import check_connection
 from runtime.intake.connections import read_connection
+from runtime.intake.setup import check_connection
 from tests.patience import HANGS_SECONDS
 from tests.runtime.http.kit import interface
 from tests.runtime.intake.documented.base import listen

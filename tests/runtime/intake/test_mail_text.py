@@ -7,8 +7,15 @@ from email.message import EmailMessage
 
 import pytest
 
-from runtime.intake.mail.mail_headers import is_automatic, make_message_id, read_references
-from runtime.intake.mail.mail_text import MOST_CHARACTERS, read_attachments, read_mail_text, strip_quotes
+from runtime.intake.mail.mail_text import (
+    MOST_CHARACTERS,
+    is_automatic,
+    make_message_id,
+    read_attachments,
+    read_mail_text,
+    read_references,
+    strip_quotes,
+)
 
 
 def parse(raw: bytes) -> EmailMessage:

@@ -1,6 +1,6 @@
 """Past tickets are seen as they stood before anybody answered."""
 
-from runtime.intake.past_tickets import cut_at_answer
+from runtime.intake.setup import cut_at_answer
 from tests.runtime.intake.helpdesks import said, ticket
 
 

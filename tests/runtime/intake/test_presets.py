@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from runtime.intake import helpdesk_watcher, intake, sender
-from runtime.intake.connection_check import check_connection
+from runtime.intake.adapter import Recorder
 from runtime.intake.connections import read_connection
 from runtime.intake.helpdesk_client import HelpdeskError, HelpdeskUnavailable, TicketChanged
-from runtime.intake.recordings import Recorder
+from runtime.intake.setup import check_connection
 from tests.patience import HANGS_SECONDS
 from tests.runtime.http.kit import Interface, interface
 from tests.runtime.intake.documented import SYSTEMS

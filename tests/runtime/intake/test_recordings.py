@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from runtime.intake import recordings
-from runtime.intake.recordings import Recorder, hide_secrets
+from runtime.intake import adapter as recordings
+from runtime.intake.adapter import Recorder, hide_secrets
 
 
 def test_nothing_is_kept_until_somebody_wants_it_and_not_more_than_there_is_room_for(tmp_path: Path) -> None:

@@ -10,13 +10,7 @@ import pytest
 from actors.evidence.claims import Citation, Resolution
 from runtime.intake import sender
 from runtime.intake.adapter_file import list_systems, load_tables, read_adapter
-from runtime.intake.reply_texts import (
-    describe_approval,
-    escape_references,
-    write_note,
-    write_reminder,
-    write_reply,
-)
+from runtime.intake.sender import describe_approval, escape_references, write_note, write_reminder, write_reply
 from runtime.intake.writes import has_marker, make_marker
 from tests.runtime.intake.test_intake import connected, until
 from tests.runtime.intake.test_writes import outcome

@@ -5,7 +5,7 @@ import pytest
 
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.shortfalls import Shortfall
-from runtime.intake.reply_texts import write_note, write_reply
+from runtime.intake.sender import write_note, write_reply
 from tests.runtime.intake.test_writes import outcome
 
 PLACE = Citation(1, "kb/vpn.md", "VPN", "VPN > Drops", "Set it to 30.", 0, 13)

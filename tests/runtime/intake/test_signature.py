@@ -6,7 +6,7 @@ import hmac
 
 import pytest
 
-from runtime.intake.signature import SignatureRule, verify
+from runtime.intake.adapter_file import SignatureRule, verify
 
 BODY = '{"ticket": {"id": 1, "text": "Größe {time} {body}"}}'.encode()
 NOW = 1_795_293_078.0

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.intake.templates import fill, fill_header, fill_path, find_names
+from runtime.intake.adapter_file import fill, fill_header, fill_path, find_names
 
 HOSTILE = '"}, "Status": "resolved", {"x": "{run}/../../admin?x=1#\r\nX-Evil: 1'
 

@@ -7,11 +7,13 @@ import pytest
 from actors.evidence.claims import Resolution
 from actors.workflow.outcome import EndReason, Outcome, Spent
 from runtime.intake.events import HelpdeskTicket
-from runtime.intake.write_back import Decision, WriteBack, decide
 from runtime.intake.writes import (
+    Decision,
     Origin,
     Write,
+    WriteBack,
     choose_mode,
+    decide,
     find_first_answer,
     find_stale,
     is_written,

@@ -11,10 +11,10 @@ import pytest
 
 from runtime.embeddings import weights
 from runtime.embeddings.model_file import find_model_file
+from runtime.engine.node import Node
 from runtime.knowledge import FILE, indexing
 from runtime.knowledge.index import MeaningState
 from runtime.knowledge.indexing import LOCK, NICENESS, IndexingDesk, index, measure_meaning
-from runtime.node import Node
 from runtime.processes.file_lock import hold_lock
 from runtime.processes.pool import Workers
 from runtime.settings import EmbeddingsSettings, Settings, StorageSettings

@@ -7,8 +7,9 @@ import pytest
 
 from actors.evidence.claims import Claim, verify
 from actors.workflow.outcome import Outcome
-from runtime.node import Node, Ticket
+from runtime.engine.node import Node
 from runtime.settings import ModelSettings, Settings, StorageSettings
+from runtime.tickets import Ticket
 from tests.fake_openai import FakeOpenAI, Step, fails, says
 from tests.solving import (
     PASSAGES,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.llm.capabilities import ANEW_SECONDS, ELSEWHERE, FIRST, OLD, Capabilities, ServerForms, simpler
+from runtime.llm.errors import ANEW_SECONDS, ELSEWHERE, FIRST, OLD, Capabilities, ServerForms, simpler
 from tests.clock import Jumping
 
 

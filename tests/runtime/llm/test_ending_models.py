@@ -10,7 +10,7 @@ from actors.drafting.drafts import Draft
 from actors.helpdesk.output_schemas import Analysis, Summary
 from actors.workflow.outcome import EndReason, Outcome
 from runtime.llm.output_schema import ends_run, says_nothing
-from runtime.storage.journal import Ticket
+from runtime.tickets import Ticket
 from tests.fake_openai import FakeOpenAI, says
 from tests.runtime.families.modelled import thinking
 

@@ -15,7 +15,7 @@ from actors.workflow.outcome import Outcome
 from runtime.llm.errors import OutOfService
 from runtime.llm.fallback import Fallback
 from runtime.llm.output_schema import Malformed, schema_of
-from runtime.storage.journal import Ticket
+from runtime.tickets import Ticket
 from tests.clock import Jumping
 from tests.fake_openai import FakeOpenAI, Step, fails, hangs, says, sends
 from tests.runtime.families.modelled import thinking

@@ -8,7 +8,7 @@ import pytest
 
 from actors.helpdesk.output_schemas import Summary
 from actors.workflow.outcome import EndReason, Spent
-from runtime.llm.chat_completion import MOST_TOKENS, read
+from runtime.llm.client import MOST_TOKENS, read
 from tests.fake_openai import FakeOpenAI, completion, says
 from tests.runtime.families.modelled import researched, thinking
 from tests.runtime.llm.kit import model_at, task

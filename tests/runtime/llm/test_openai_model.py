@@ -16,8 +16,8 @@ from actors.evidence.passages import SearchHits
 from actors.helpdesk.output_schemas import Summary
 from actors.ports import BudgetSpent, ModelFailed, PortFailed
 from actors.workflow.outcome import Spent
+from runtime.llm.client import HttpClient
 from runtime.llm.openai_model import LEFT_ALONE_SECONDS, OpenAIModel
-from runtime.llm.sdk import HttpClient
 from runtime.llm.usage import SMALLEST_ANSWER, Ledger
 from runtime.settings import ModelSettings
 from tests.clock import Jumping, hurried

@@ -12,7 +12,7 @@ from runtime.llm import prompt
 from runtime.llm.output_schema import schema_of
 from runtime.llm.usage import estimate
 from runtime.settings import AgentSettings, AgentsSettings, Settings
-from runtime.storage.journal import Ticket
+from runtime.tickets import Ticket
 from tests.fake_openai import FakeOpenAI
 from tests.runtime.families.modelled import thinking
 from tests.runtime.families.test_research_runs import QUESTION

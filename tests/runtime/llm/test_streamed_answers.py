@@ -12,8 +12,7 @@ from actors.drafting.drafts import Draft
 from actors.evidence.claims import Claim
 from actors.ports import Completion, ModelFailed, ModelRequest
 from actors.workflow.outcome import Spent
-from runtime.llm.client import BACKOFF_MOST, HUNG_SECONDS
-from runtime.llm.draft_stream import TELL_SECONDS
+from runtime.llm.client import BACKOFF_MOST, HUNG_SECONDS, TELL_SECONDS
 from tests.clock import Jumping
 from tests.fake_openai import (
     FakeOpenAI,

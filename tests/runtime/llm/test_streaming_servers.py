@@ -12,7 +12,7 @@ from actors.evidence.claims import Claim
 from actors.evidence.passages import SearchHits
 from actors.ports import ModelFailed
 from actors.workflow.outcome import Spent
-from runtime.llm.url_filter import REMOVED
+from runtime.llm.openai_model import REMOVED
 from tests.fake_openai import USAGE, FakeOpenAI, Step, calls, events, fails, piece, pieces, says, streams, writes
 from tests.runtime.llm.kit import Library, model_at, passage
 from tests.runtime.llm.test_streamed_answers import DRAFT, TEXT, WRITTEN, Patient, Reader, Ticking, ask, watched

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from actors.drafting.drafts import Draft
 from actors.legal.output_schemas import LegalDraft, Reply
-from runtime.llm.output_schema import list_shown, schema_of
-from runtime.llm.text_reader import DRAFT_CHARACTERS, TextReader
+from runtime.llm.output_schema import DRAFT_CHARACTERS, TextReader, list_shown, schema_of
 
 CLAIMS = list_shown(Draft)
 texts = st.text(st.characters(codec="utf-8") | st.sampled_from('"\\{}[]:,\n\t/😀ü的'), max_size=30)

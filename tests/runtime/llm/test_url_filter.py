@@ -2,7 +2,7 @@
 
 import pytest
 
-from runtime.llm.url_filter import REMOVED, remove_addresses
+from runtime.llm.openai_model import REMOVED, remove_addresses
 
 
 @pytest.mark.parametrize(

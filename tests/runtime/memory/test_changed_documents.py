@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from actors.workflow.outcome import Outcome
-from runtime.node import Node, Ticket
+from runtime.engine.node import Node
 from runtime.settings import EmbeddingsSettings, Settings, StorageSettings
+from runtime.tickets import Ticket
 
 LIMITS = """\
 # Expenses

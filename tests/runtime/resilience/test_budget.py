@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.workflow.outcome import Spent
-from runtime.resilience.budget import BudgetExceeded, ResearchBudget
+from runtime.resilience.limiters import BudgetExceeded, ResearchBudget
 from runtime.storage.effects import Effects, ModelAccount
 from runtime.storage.sqlite.database import Database
 from runtime.storage.sqlite.effect_store import SCHEMA, SqliteEffects

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runtime.resilience.circuit_breaker import CircuitBreaker, CircuitOpen
+from runtime.resilience.limiters import CircuitBreaker, CircuitOpen
 from tests.clock import Jumping
 
 

@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime.resilience.rate_limiter import Permit, RateLimiter
+from runtime.resilience.limiters import Permit, RateLimiter
 from tests.clock import Jumping, settle
 
 

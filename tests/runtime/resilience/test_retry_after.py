@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.resilience.retry_after import MOST_SECONDS, retry_after
+from runtime.resilience.limiters import MOST_SECONDS, retry_after
 
 TODAY = 1_795_000_000.0
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from runtime.resilience import token_bucket
-from runtime.resilience.token_bucket import TokenBuckets
+from runtime.resilience import limiters as token_bucket
+from runtime.resilience.limiters import TokenBuckets
 
 
 class Hand:

@@ -13,10 +13,10 @@ from actors.reporting.report import Report
 from actors.research.models import ResearchOptions
 from actors.workflow.outcome import EndReason
 from runtime.crawl.originals import forget
+from runtime.engine.node import Node
 from runtime.families.research_state.state_file import parse_state
-from runtime.node import Node
 from runtime.settings import FeedsSettings, FetchSettings, Settings, StorageSettings, TavilySettings
-from runtime.storage.journal import Ticket
+from runtime.tickets import Ticket
 from tests import site_pages
 from tests.fake_tavily import KEY, FakeTavily, Step, extracts, fails, hit
 from tests.runtime.crawl.kit import extract_again

@@ -11,8 +11,8 @@ import pytest
 from actors.research.models import ResearchOptions
 from runtime.cli.commands import submit
 from runtime.cli.diagnostics import web_search
-from runtime.families.research_order import ResearchOrder, make_options
-from runtime.node import Node
+from runtime.engine.node import Node
+from runtime.families.research import ResearchOrder, make_options
 from runtime.search import sources
 from runtime.service_error import ServiceError
 from runtime.settings import Settings, StorageSettings

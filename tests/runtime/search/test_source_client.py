@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from actors.ports import PortFailed
-from runtime.search.source_client import FAILURES, REST_SECONDS, SourceClient, SourceFailed
+from runtime.search.source import FAILURES, REST_SECONDS, SourceClient, SourceFailed
 from tests.clock import Jumping, settle
 
 Call = Callable[[float], Awaitable[str]]

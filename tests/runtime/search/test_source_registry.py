@@ -15,7 +15,7 @@ from actors.evidence.sources import SearchResult
 from actors.ports import PortFailed
 from runtime.crawl.http_client import Client
 from runtime.processes.pool import Workers
-from runtime.resilience.budget import ResearchBudget
+from runtime.resilience.limiters import ResearchBudget
 from runtime.search.source import SourcePorts
 from runtime.search.source_registry import RunSources, Sources
 from runtime.settings import DuckduckgoSettings, FeedsSettings, FetchSettings, Settings, TavilySettings

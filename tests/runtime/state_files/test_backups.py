@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from runtime.families.research_state.state_file import render_state
-from runtime.state_files.backups import add, valid
-from runtime.state_files.file_names import name_of
+from runtime.state_files.backups import add, name_of, valid
 from tests.runtime.families.research_state.kit import a_project, files, latest_valid
 
 STAGES = ("planning", "searching", "extracting", "analyzing")

@@ -7,10 +7,10 @@ from typing import Any
 
 from actors.ports import Completion, ModelRequest
 from actors.workflow.outcome import Outcome, Spent
-from runtime.node import Node
+from runtime.engine.node import Node
 from runtime.settings import Settings, StorageSettings
 from runtime.storage.effects import Effects, ModelAccount
-from runtime.storage.journal import Ticket
+from runtime.tickets import Ticket
 from tests.clock import settle
 from tests.fakes import Knows, Thinks
 

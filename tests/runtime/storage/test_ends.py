@@ -15,12 +15,13 @@ import pytest
 from actors.helpdesk.workflow import HELPDESK, TicketCase
 from actors.workflow.outcome import EndReason, Outcome, Spent
 from actors.workflow.run_end import RunEnd
-from runtime.run import LiveRun
+from runtime.engine.run import LiveRun
 from runtime.storage import ends as module
 from runtime.storage.ends import CHUNK_SLOTS, SLOT_BYTES, PendingEnd, Slots, read_pending
-from runtime.storage.journal import RunJournal, Ticket
+from runtime.storage.journal import RunJournal
 from runtime.storage.sqlite.database import Database
 from runtime.storage.sqlite.process_lock import ProcessLock
+from runtime.tickets import Ticket
 from tests.fakes import CASE, helpdesk
 from tests.patience import HANGS_SECONDS
 from tests.runtime.storage.kit import database_of, open_journal

@@ -13,9 +13,11 @@ from actors.ports import Entry, Recall
 from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.tables import Handover, InvalidAnswer, NotDelivered, RunResumed, RunStopped, TimeUp
 from bus import Failed
-from runtime.run import LiveRun
-from runtime.storage.errors import Conflict
-from runtime.storage.journal import JournalDamaged, RunJournal, Ticket, UnknownRun
+from runtime.engine.run import LiveRun
+from runtime.storage.damage import JournalDamaged
+from runtime.storage.errors import Conflict, UnknownRun
+from runtime.storage.journal import RunJournal
+from runtime.tickets import Ticket
 from tests.actors.workflow.survey import SurveyCase, survey
 from tests.fakes import CASE, HELPDESK, OBTAINED, PassesOn, Says, helpdesk
 from tests.runtime.storage.kit import database_of, open_journal

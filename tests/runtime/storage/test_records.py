@@ -10,7 +10,7 @@ import pytest
 from actors.helpdesk.workflow import TicketCase
 from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.run_end import RunEnd
-from runtime.run import LiveRun
+from runtime.engine.run import LiveRun
 from runtime.storage.ends import PendingEnd
 from runtime.storage.errors import Conflict
 from runtime.storage.journal import RunJournal

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from actors.workflow.outcome import Handoff
-from runtime.storage.run_agents import list_agents
+from runtime.storage.records import list_agents
 
 
 def make_handoffs(*names: str) -> list[Handoff]:

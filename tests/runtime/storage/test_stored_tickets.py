@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from actors.helpdesk.workflow import HELPDESK, TicketCase
-from runtime.storage.journal import RunJournal, Ticket
-from runtime.storage.near_ids import nearest_ids
+from runtime.storage.journal import RunJournal
+from runtime.storage.port import nearest_ids
 from runtime.storage.records import Wanted
-from runtime.storage.sqlite import listing
+from runtime.storage.sqlite import run_store as listing
 from runtime.storage.sqlite.database import Database
+from runtime.tickets import Ticket
 from tests.runtime.storage.kit import database_of, open_journal
 
 

@@ -8,11 +8,12 @@ import pytest
 
 from actors.helpdesk import messages as m
 from actors.ports import Entry, Recall
-from actors.workflow.fingerprint import fingerprint
+from actors.workflow.codec import fingerprint
 from actors.workflow.outcome import EndReason
 from actors.workflow.tables import Limits, Step, Workflow
-from runtime.run import LiveRun
-from runtime.storage.journal import JournalDamaged, RunJournal
+from runtime.engine.run import LiveRun
+from runtime.storage.damage import JournalDamaged
+from runtime.storage.journal import RunJournal
 from runtime.tickets import Ticket
 from tests.fakes import CASE, HELPDESK, helpdesk
 from tests.runtime.storage.kit import database_of, open_journal

@@ -11,15 +11,15 @@ import pytest
 from actors.documents.template import Document
 from actors.evidence.trace_steps import ToolStep
 from actors.workflow.outcome import Outcome
+from runtime.engine.node import Node
 from runtime.knowledge.decided_cases import CASES
 from runtime.knowledge.law_reader import STATUTES
-from runtime.node import Node
+from runtime.observe.run_trace import load_steps
 from runtime.settings import AgentSettings, AgentsSettings, ModelSettings, Settings, StorageSettings
 from runtime.tickets import Ticket
 from runtime.tools.shipped.create_document import TOOL as CREATE
 from runtime.tools.shipped.create_document import Order, Value
 from runtime.tools.tool import InvalidArguments, ToolResult
-from runtime.tracing.run_trace import load_steps
 from tests.actors.legal.answering import make_context
 from tests.fake_openai import FakeOpenAI, Step, calls, says
 

@@ -10,8 +10,7 @@ from actors.ports import Untraced
 from runtime.agent_folder import load_roster
 from runtime.settings import AgentsSettings, ConfigError, Settings
 from runtime.tools import shipped
-from runtime.tools.function_tool import make_tool
-from runtime.tools.own_module import load_own
+from runtime.tools.own_module import load_own, make_tool
 from runtime.tools.tool import ToolContext, ToolResult
 from runtime.tools.tool_registry import load_tools
 from runtime.tools.toolbox import Toolbox

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from actors.ports import PortFailed, Untraced
-from runtime.node import Node
+from runtime.engine.node import Node
 from runtime.search import sources
 from runtime.settings import Settings, StorageSettings
 from runtime.storage.effects import Effects

@@ -18,12 +18,11 @@ from actors.evidence.claims import Resolution
 from actors.ports import Completion, ModelRequest, Recall
 from actors.research.models import ResearchOptions
 from actors.workflow.outcome import Spent
-from runtime.node import Node
+from runtime.engine.node import Node
 from runtime.settings import Settings, StorageSettings
-from runtime.storage.journal import Ticket
-from runtime.upkeep import restore as restoring
-from runtime.upkeep.backup import MANIFEST, BackupFailed, back_up
-from runtime.upkeep.restore import RestoreFailed, restore
+from runtime.tickets import Ticket
+from runtime.upkeep import backup as restoring
+from runtime.upkeep.backup import MANIFEST, BackupFailed, RestoreFailed, back_up, restore
 from tests.fakes import Knows, Thinks
 from tests.runtime.cli.commands.program import QUESTION, Place
 from tests.runtime.upkeep.kit import files_with

@@ -11,15 +11,15 @@ from structlog.testing import capture_logs
 
 from actors.evidence.claims import Resolution
 from bench.solved_tickets import SolvedTicket, remember_all
-from runtime.node import Node
-from runtime.replay.recorded_run import load_recording
+from runtime.engine.node import Node
+from runtime.observe.replay import load_recording
 from runtime.service_error import ServiceError
 from runtime.settings import DAY, MemorySettings, Settings, StorageSettings, TraceSettings
 from runtime.storage.effects import Effects
-from runtime.storage.journal import Ticket
-from runtime.upkeep import daily
-from runtime.upkeep.daily import keep_to_age, run_daily
-from tests.runtime.replay import recorded
+from runtime.tickets import Ticket
+from runtime.upkeep import purge as daily
+from runtime.upkeep.purge import keep_to_age, run_daily
+from tests.runtime.observe import recorded
 
 SECONDS = 60.0
 
@@ -94,7 +94,7 @@ async def test_parts_go_with_the_last_recording_that_needs_them(tmp_path: Path) 
     async with Node.open(its) as node:
         assert node.database.rows("SELECT count(*) FROM part") != [(0,)]
         await node.database.run(("UPDATE part SET used = used - 7200", ()))
-        await daily.forget_recordings(node, time.time() + DAY)
+        await daily.forget_old_recordings(node, time.time() + DAY)
         assert node.database.rows("SELECT count(*) FROM part") == [(0,)]
 
 
@@ -106,7 +106,7 @@ async def test_without_days_recordings_stay_as_long_as_their_runs(
     async def forget(_: Node, before: float) -> None:
         called.append(before)
 
-    monkeypatch.setattr(daily, "forget_recordings", forget)
+    monkeypatch.setattr(daily, "forget_old_recordings", forget)
     async with Node.open(recorded.settings(tmp_path)) as node:
         for days in (0.0, 1.0):
             node.settings = msgspec.structs.replace(node.settings, trace=TraceSettings(replay_days=days))

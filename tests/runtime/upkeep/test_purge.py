@@ -14,25 +14,24 @@ import pytest
 from actors.evidence.claims import Resolution
 from bench.solved_tickets import SolvedTicket, remember_all
 from runtime.crawl import originals
-from runtime.families.research_state.writer import save
+from runtime.engine.node import Node
+from runtime.families.research_state.state_file import save
 from runtime.memory import learning
 from runtime.memory.ticket_memory import TicketMemory
 from runtime.memory.ticket_text import digest
-from runtime.node import Node
 from runtime.processes import array_file
 from runtime.processes.pool import Workers
 from runtime.settings import DAY, MemorySettings, Settings, StorageSettings
-from runtime.state_files.file_names import name_in
+from runtime.state_files.backups import name_in
 from runtime.storage.effects import Effects
-from runtime.storage.journal import Ticket
-from runtime.storage.sqlite.compaction import compact, give_back, size
 from runtime.storage.sqlite.database import Database
+from runtime.storage.sqlite.integrity import compact, give_back, size
 from runtime.storage.sqlite.memory_store import SqliteMemory
 from runtime.storage.sqlite.purging import find, of_requester, older_than, open_database
 from runtime.storage.sqlite.schema import migrate
+from runtime.tickets import Ticket
 from runtime.upkeep import purge as module
-from runtime.upkeep.belongings import forget_files, forget_lines, forget_recordings
-from runtime.upkeep.purge import purge, retain
+from runtime.upkeep.purge import forget_files, forget_lines, forget_recordings, purge, retain
 from tests.research import a_case
 from tests.runtime.cli.commands.program import QUESTION, Place, read_until, silent_server
 from tests.runtime.families.research_state.kit import a_project
@@ -266,7 +265,7 @@ async def test_room_is_given_back_also_while_others_have_the_database_open(
     await asyncio.to_thread(give_back, node.folder)
     given = size(node.folder)
     rewritten = await asyncio.to_thread(compact, node.folder, node.folder / "owners")
-    monkeypatch.setattr("runtime.storage.sqlite.compaction.SMALL_BYTES", 0)
+    monkeypatch.setattr("runtime.storage.sqlite.integrity.SMALL_BYTES", 0)
     left = await asyncio.to_thread(compact, node.folder, node.folder / "owners")
 
     assert before > 2_000_000
@@ -310,7 +309,7 @@ async def test_what_was_left_beside_rows_that_moved_is_gone_when_the_file_is_rew
 async def test_deleted_rows_are_overwritten_also_where_the_file_is_not_rewritten(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.storage.sqlite.compaction.SMALL_BYTES", 0)
+    monkeypatch.setattr("runtime.storage.sqlite.integrity.SMALL_BYTES", 0)
     for number in range(3):
         await ended(node, f"T-{number}", f"My scanner {WORD}{number} is broken.")
     await asyncio.to_thread(purge, node.folder, ["T-1"], judged=True)

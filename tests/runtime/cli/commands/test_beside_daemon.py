@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.actions import name_user
+from runtime.engine.actions import name_user
 from tests.forked import FORK_SERVER
 from tests.patience import promised
 from tests.runtime.cli.commands import test_answer

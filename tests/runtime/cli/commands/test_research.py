@@ -17,9 +17,9 @@ from actors.research import messages as m
 from actors.research.models import Analysis, Plan, ResearchOptions
 from actors.research.workflow import ResearchCase
 from bus import Event
-from runtime.node import Node
+from runtime.engine.node import Node
 from runtime.settings import Settings, StorageSettings
-from runtime.storage.journal import Ticket
+from runtime.tickets import Ticket
 from tests.patience import HANGS_SECONDS, promised
 from tests.runtime.cli.commands.program import Place, read_until, silent_server
 from tests.runtime.cli.view.terminal import Terminal, plain

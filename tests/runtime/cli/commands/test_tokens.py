@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from runtime.access.tokens import FRESH_SECONDS, SHAPE
-from runtime.actions import name_user
+from runtime.engine.actions import name_user
 from tests.patience import HANGS_SECONDS
 from tests.runtime.cli.commands.program import Place
 from tests.runtime.cli.commands.test_serve import daemon

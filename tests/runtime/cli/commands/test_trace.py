@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from runtime.node import Node, Ticket
+from runtime.engine.node import Node
 from runtime.settings import ModelSettings, Settings, StorageSettings
+from runtime.tickets import Ticket
 from tests.fake_openai import FakeOpenAI, Step
 from tests.runtime.cli.commands.program import QUESTION, Place
 from tests.solving import Finds, alter_numbers, solves

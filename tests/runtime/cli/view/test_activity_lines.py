@@ -10,9 +10,8 @@ from actors.legal.workflow import LEGAL
 from actors.text.catalogue import CATALOGUES
 from actors.workflow.outcome import HandoffMade, RunBegan
 from actors.workflow.progress import Activity, AgentSelected, ProgressEvent, StatusChanged
-from runtime.cli.view.activity_lines import describe_activity
-from runtime.cli.view.plain_lines import PlainView
-from runtime.cli.view.ticket_board import Board, board, fold
+from runtime.cli.view.board import Board, PlainView, board, describe_activity
+from runtime.cli.view.board import fold_board as fold
 
 ASKED = HandoffMade(
     number=1, source="orchestrator", target="intent_classifier", reason="classifying", state="classifying", seconds=0.0

@@ -15,8 +15,8 @@ from actors.text.catalogue import say
 from actors.text.normalize import sanitize_markdown
 from actors.workflow.outcome import EndReason, Handoff
 from runtime.cli import Exit
+from runtime.cli.view.board import PlainView
 from runtime.cli.view.live import STYLES
-from runtime.cli.view.plain_lines import PlainView
 from runtime.cli.view.printing import LINKING, Link, can_link, write
 from runtime.cli.view.result import HEADLINES, REPORT_HEADLINES, exit_status, lines, worst
 from runtime.user_text import as_json

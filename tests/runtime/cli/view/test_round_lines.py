@@ -9,11 +9,10 @@ import pytest
 from actors.research.workflow import RESEARCH
 from actors.workflow.outcome import HandoffMade, RunBegan, RunEnded
 from actors.workflow.progress import HEARTBEAT_SECONDS, ProgressEvent, RoundBegan, StageProgress
+from runtime.cli.view.board import DIRECTION_CHARACTERS, PlainView, board
+from runtime.cli.view.board import fold_board as fold
 from runtime.cli.view.live import BoardView, console, picture
-from runtime.cli.view.plain_lines import PlainView
-from runtime.cli.view.round_lines import DIRECTION_CHARACTERS
 from runtime.cli.view.run_display import view_for
-from runtime.cli.view.ticket_board import board, fold
 from runtime.settings import RunSettings
 from tests.runtime.cli.view.runs import HOSTILE, outcome
 from tests.runtime.cli.view.terminal import HIDE, SHOW, plain

@@ -10,7 +10,7 @@ import pytest
 
 from actors.helpdesk.workflow import HELPDESK
 from actors.workflow.outcome import Outcome, RunEvent
-from runtime.cli.view.plain_lines import PlainView, View
+from runtime.cli.view.board import PlainView, View
 from runtime.cli.view.printing import can_redraw
 from runtime.cli.view.run_display import Display, listen_for_stop, open_display, view_for
 from runtime.settings import RunSettings

@@ -6,8 +6,9 @@ from rich.console import Console
 
 from actors.workflow.outcome import EndReason
 from actors.workflow.progress import HEARTBEAT_SECONDS, StageProgress
+from runtime.cli.view.board import PlainSeveral, Row, room_for, short, tally
+from runtime.cli.view.board import fold_row as fold
 from runtime.cli.view.live import picture_several
-from runtime.cli.view.several_tickets import PlainSeveral, Row, fold, room_for, short, tally
 from tests.runtime.cli.view.runs import HOSTILE, outcome, progress
 
 

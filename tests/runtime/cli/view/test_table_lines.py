@@ -1,6 +1,6 @@
 """A table on a terminal: row by row, whatever its width; what is no table stays as it is."""
 
-from runtime.cli.view.table_lines import unfold_tables
+from runtime.cli.view.result import unfold_tables
 
 TABLE = """Above.
 

@@ -5,7 +5,8 @@ from functools import reduce
 import pytest
 
 from actors.workflow.outcome import AnswerRefused, EndReason, HandoffMade, RunBegan, RunEvent
-from runtime.cli.view.ticket_board import LATEST, Board, board, fold
+from runtime.cli.view.board import LATEST, Board, board
+from runtime.cli.view.board import fold_board as fold
 from tests.fakes import HELPDESK
 from tests.runtime.cli.view.runs import outcome, progress
 

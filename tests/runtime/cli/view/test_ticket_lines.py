@@ -8,7 +8,7 @@ from runtime.cli.view.live import console, paragraphs
 from runtime.cli.view.printing import write
 from runtime.cli.view.ticket_lines import head, question, table
 from runtime.cli.view.width import columns
-from runtime.run_record import Record
+from runtime.engine.run_record import Record
 from runtime.times import iso
 from tests.runtime.cli.view.runs import HOSTILE
 

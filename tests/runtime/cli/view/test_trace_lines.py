@@ -2,7 +2,7 @@
 
 from actors.evidence.trace_steps import Found, SearchStep, ToolStep
 from runtime.cli.view.trace_lines import why_lines
-from runtime.tracing.trace_record import TraceRecord
+from runtime.observe.trace_record import TraceRecord
 
 
 def test_a_score_just_below_nothing_is_shown_without_a_sign() -> None:

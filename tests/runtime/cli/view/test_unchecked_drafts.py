@@ -8,13 +8,8 @@ import pytest
 from actors.evidence.claims import Resolution
 from actors.workflow.outcome import AnswerReady, HandoffMade, RunBegan
 from actors.workflow.progress import AgentSelected, AnswerText, DraftChecked, ProgressEvent, StatusChanged
-from runtime.cli.view import unchecked_drafts
+from runtime.cli.view.board import Drafts, PlainSeveral, PlainView, Row, View, board, fold_board, fold_drafts, fold_row
 from runtime.cli.view.live import BoardView, SeveralView, console, picture
-from runtime.cli.view.plain_lines import PlainView, View
-from runtime.cli.view.several_tickets import PlainSeveral, Row
-from runtime.cli.view.several_tickets import fold as fold_row
-from runtime.cli.view.ticket_board import board, fold
-from runtime.cli.view.unchecked_drafts import Drafts
 from tests.actors.legal.answering import FLOW
 from tests.runtime.cli.view.runs import HOSTILE
 
@@ -33,12 +28,12 @@ def handoff(target: str, number: int = 1, source: str = "orchestrator", state: s
 
 
 def read(*events: ProgressEvent) -> Drafts:
-    return reduce(unchecked_drafts.fold, events, Drafts())
+    return reduce(fold_drafts, events, Drafts())
 
 
 def draw(*events: ProgressEvent) -> str:
     stream = io.StringIO()
-    console(stream).print(picture(reduce(fold, events, board(FLOW)), 1.0, 600.0, 20))
+    console(stream).print(picture(reduce(fold_board, events, board(FLOW)), 1.0, 600.0, 20))
     return stream.getvalue()
 
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from runtime.crawl.extract import main_text
-from runtime.crawl.extract.metadata import parse
+from runtime.crawl.extract.main_text import CHARACTERS, DEPTH, TAGS, parse, sanitize_html
 from runtime.crawl.extract.page import extract
-from runtime.crawl.extract.sanitize_html import CHARACTERS, DEPTH, TAGS, sanitize_html
 from runtime.processes.pool import Workers
 
 TIMED = "tests.runtime.crawl.extract.test_hostile:timed"

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from runtime.families.research_state.project import STATUSES, Project
+from runtime.families.research_state.state_file import STATUSES, Project
 
 HOSTILE = (
     "---", "\n---\nprojectId: T-9\nstatus: completed\n---\n", "```", "\n```\n", "````text", "# Plan", "\n## Report\n",

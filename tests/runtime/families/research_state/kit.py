@@ -11,10 +11,9 @@ import msgspec
 from actors.research import messages as m
 from actors.research.workflow import ResearchCase
 from bus import Actor, Context
-from runtime.families.research_state.project import Project
+from runtime.families.research_state.state_file import Project
 from runtime.processes.pool import WorkFailed, WorkTimedOut
-from runtime.state_files.backups import valid
-from runtime.state_files.file_names import name_of
+from runtime.state_files.backups import name_of, valid
 from tests.fakes import Says
 from tests.research import a_case
 

@@ -15,12 +15,11 @@ from actors.research.workflow import RESEARCH, ResearchCase
 from actors.workflow.outcome import EndReason
 from actors.workflow.tables import Limits
 from bus import Context
+from runtime.engine.run import LiveRun
 from runtime.families.research_state import autosave as module
 from runtime.families.research_state.autosave import Autosave
-from runtime.families.research_state.project import Project
-from runtime.families.research_state.state_file import parse_state
+from runtime.families.research_state.state_file import Project, parse_state
 from runtime.processes.pool import Workers
-from runtime.run import LiveRun
 from runtime.settings import ResearchSettings
 from tests.clock import hurried, settle
 from tests.fakes import Hangs, Says

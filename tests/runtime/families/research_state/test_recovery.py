@@ -11,15 +11,13 @@ from structlog.testing import capture_logs
 from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.research.models import Plan, ResearchOptions
 from actors.research.workflow import ResearchCase
-from runtime.families.research_state.project import Project
+from runtime.engine.node import Node
 from runtime.families.research_state.recovery import find_unfinished, goes_on, restore, restore_case
-from runtime.families.research_state.state_file import parse_state, render_state
-from runtime.families.research_state.writer import save
-from runtime.node import Node
+from runtime.families.research_state.state_file import Project, parse_state, render_state, save
 from runtime.processes.pool import WorkTimedOut
 from runtime.settings import Settings, StorageSettings
 from runtime.state_files.backups import add
-from runtime.storage.journal import Ticket
+from runtime.tickets import Ticket
 from tests.fakes import Trusts
 from tests.research import HARBOR, QUAY, QUESTION, a_case, a_page
 from tests.runtime.families.research_state.kit import a_project

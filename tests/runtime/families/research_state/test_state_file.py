@@ -18,10 +18,15 @@ from actors.reporting.report import Report, ReportSection, ReportSentence
 from actors.research import searcher
 from actors.research.models import Section
 from actors.research.workflow import ResearchCase
-from runtime.families.research_state.project import Project, Status
-from runtime.families.research_state.state_file import SECTIONS, parse_beginning, parse_state, render_state
-from runtime.state_files.markdown_escape import cells, clean, fence, inline, outline, row, unfence
-from runtime.state_files.parser import Unreadable
+from runtime.families.research_state.state_file import (
+    SECTIONS,
+    Project,
+    Status,
+    parse_beginning,
+    parse_state,
+    render_state,
+)
+from runtime.state_files.parser import Unreadable, cells, clean, fence, inline, outline, row, unfence
 from tests.actors.reporting.test_markdown import EVIL, LINK, TAG, bare
 from tests.actors.research import cases
 from tests.actors.research.cases import compose

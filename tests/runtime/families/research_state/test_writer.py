@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from runtime.families.research_state.recovery import restore_case
-from runtime.families.research_state.state_file import parse_state
-from runtime.families.research_state.writer import EDITED, save
-from runtime.state_files.file_names import name_in
+from runtime.families.research_state.state_file import EDITED, parse_state, save
+from runtime.state_files.backups import name_in
 from tests.research import a_case
 from tests.runtime.families.research_state.kit import CREATED, a_project, files, latest_valid
 

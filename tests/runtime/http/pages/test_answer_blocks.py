@@ -1,7 +1,7 @@
 """An answer in blocks: statements with their sources beside them, places, lists, tables and code; nothing is a tag."""
 
 from actors.evidence.claims import Citation, Resolution
-from runtime.http.pages.answer_blocks import Group, Mark, read_groups
+from runtime.http.pages.ticket_page import Group, Mark, read_groups
 
 
 def cite(number: int) -> Citation:

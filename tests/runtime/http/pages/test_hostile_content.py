@@ -9,9 +9,8 @@ from playwright.async_api import Page, expect
 from actors.evidence.passages import SearchHits
 from actors.reporting.report import Report
 from actors.workflow.outcome import Handoff
-from runtime.http.pages.handoff_drawing import draw_handoffs
-from runtime.http.pages.page_language import Texts
-from runtime.http.pages.page_routes import load_template
+from runtime.http.pages.page_routes import Texts, load_template
+from runtime.http.pages.ticket_page import draw_handoffs
 from tests.fakes import PASSAGE
 from tests.runtime.http.kit import interface
 from tests.runtime.http.pages.browser import browse, find_barriers

@@ -9,12 +9,11 @@ import aiohttp
 import pytest
 
 from runtime.access import tokens
-from runtime.access.roles import may
 from runtime.access.sessions import SESSION_SECONDS
-from runtime.http.pages import page_language
-from runtime.http.pages.page_language import LANGUAGES, load_texts
-from runtime.http.pages.page_routes import FORM_FIELD, PAGE_ROUTES
-from runtime.http.pages.sign_in_page import read_target
+from runtime.access.tokens import may
+from runtime.http.pages import page_routes as page_language
+from runtime.http.pages.home_page import read_target
+from runtime.http.pages.page_routes import FORM_FIELD, LANGUAGES, PAGE_ROUTES, load_texts
 from tests.runtime.http.kit import TEXT, TOKEN, Interface, interface
 from tests.runtime.http.test_access import ANN, PROXY, ROLES, bearer, book
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
-from runtime.http.pages.page_language import LANGUAGES, load_texts
+from runtime.http.pages.page_routes import LANGUAGES, load_texts
 from tests.runtime.http.kit import TEXT, Interface, interface
 from tests.runtime.http.pages.browser import browse, find_barriers
 from tests.runtime.http.test_research import ONE_ROUND, QUESTION, knowing

@@ -13,8 +13,8 @@ import respx
 
 from actors.evidence.sources import SearchResult
 from actors.ports import PortFailed
-from runtime.resilience.budget import BudgetExceeded, ResearchBudget
-from runtime.search.source_client import SourceFailed
+from runtime.resilience.limiters import BudgetExceeded, ResearchBudget
+from runtime.search.source import SourceFailed
 from runtime.search.sources.tavily import Tavily
 from runtime.settings import TavilySettings
 from tests.fake_tavily import (

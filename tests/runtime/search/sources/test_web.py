@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from actors.ports import PortFailed
-from runtime.search.source_client import SourceFailed
+from runtime.search.source import SourceFailed
 from runtime.search.sources.web import DuckDuckGo
 from runtime.settings import DuckduckgoSettings
 from tests.patience import promised

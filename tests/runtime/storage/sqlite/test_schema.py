@@ -12,7 +12,7 @@ import pytest
 from actors.helpdesk.workflow import HELPDESK, TicketCase
 from actors.workflow.outcome import EndReason
 from actors.workflow.tables import TimeUp
-from runtime.actions import find_owners
+from runtime.engine.actions import find_owners
 from runtime.processes.pool import ROOT
 from runtime.storage.errors import Conflict, StorageError
 from runtime.storage.journal import RunJournal

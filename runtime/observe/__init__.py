@@ -1,0 +1,1 @@
+"""What can be seen of a run and of a process: logs, figures, traces, recordings and replays."""
