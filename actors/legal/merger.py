@@ -81,7 +81,8 @@ class Merger(Actor[MergeOpinions]):
         opinions = tuple(f"{each.role}: {each.text} [{numbers[each.place]}]" for each in said)
         task = ModelRequest(
             agent=ctx.address, instructions=self._spec.instructions, model=self._spec.model, refused=message.refused,
-            material=MergeRequest(message.text, opinions, tuple(apart)), findings=SearchHits(tuple(passages.values())),
+            material=MergeRequest(message.text, opinions, tuple(apart), str(message.background)),
+            findings=SearchHits(tuple(passages.values())),
         )  # fmt: skip
         filled = await self._model.fill(MergedDraft, task, within=ctx.remaining_seconds() * SHARE)
         draft: MergedDraft = filled.value

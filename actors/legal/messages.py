@@ -126,6 +126,7 @@ class MergeOpinions(Request[OpinionGiven], frozen=True):
     opinions: tuple[MemberResult[OpinionGiven], ...]
     language: str
     degraded: str
+    background: Background = Background()
     refused: tuple[str, ...] = ()
 
 

@@ -59,6 +59,8 @@ class MergeRequest(msgspec.Struct, frozen=True, gc=False):
     opinions: tuple[str, ...]
     contrary: tuple[str, ...] = ()
     """Statements of them that rules find contrary to each other."""
+    background: str = ""
+    """Who asks."""
 
 
 class Disagreement(msgspec.Struct, frozen=True, gc=False):

@@ -19,7 +19,7 @@ from actors.ports import Completion, ModelRequest, PortFailed, Untraced
 from actors.workflow.outcome import AnswerRound
 from bus import Actor
 from runtime.agent_folder import load_roster
-from runtime.families.legal import FAMILY, FIELDS
+from runtime.families.legal import FAMILY, FIELDS, LegalOptions
 from runtime.families.legal_sources import make_source, plan_form
 from runtime.families.limits import configure
 from runtime.settings import Settings
@@ -111,7 +111,7 @@ def legal_stage(
     miscited: Callable[[str], tuple[str, ...]] = lambda _: (), rules: Any = unsure,
     document: NamedDocument | None = None,
     roles: Mapping[str, Callable[[], Actor[Any]]] | None = None, answers: tuple[AnswerRound, ...] = (),
-    second_reading: bool = True,
+    second_reading: bool = True, background: str = "",
 ) -> Stage:  # fmt: skip
     model, tickets, source = model or Model(), TicketTable(), source or Source(NOTICE)
 
@@ -135,6 +135,7 @@ def legal_stage(
         **{name: make(name) for name in ROSTER.workers},
         **(roles or {}),
     }
-    case = FAMILY.make_case(Ticket(id="T-1", text=text), Settings())
+    ticket = Ticket(id="T-1", text=text, requester="li@firm.example", options=LegalOptions(background))
+    case = FAMILY.make_case(ticket, Settings())
     case = msgspec.structs.replace(case, answers=answers)
     return Stage(flow=FLOW, case=case, tickets=tickets, cast=cast)

@@ -20,9 +20,10 @@ from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.tables import FanOut, Limits, MemberResult
 from actors.workflow.verify import verify
 from runtime.agent_folder import load_roster
-from runtime.families.legal import FAMILY
+from runtime.families.legal import FAMILY, LegalOptions
 from runtime.families.limits import configure
 from runtime.settings import AgentSettings, AgentsSettings, Settings
+from runtime.tickets import Ticket
 from runtime.tools.shipped.regulation_search import Articles
 from runtime.tools.tool import ToolContext, ToolResult
 from tests.actors.legal.answering import DISMISSED, FLOW, NOTICE, TWO_FIELDS, Model, Source, legal_stage
@@ -313,6 +314,34 @@ async def test_an_answer_that_is_not_borne_out_or_leaves_a_field_out_is_none_and
 
     assert say("legal_on", "zh", field=say("field_criminal_law", "zh")) in text
     assert "可以仲裁。 [2]" in text
+
+
+NURSE = "她是一家私立医院的护士，怀孕五个月。"
+
+
+@pytest.mark.req("LG-31")
+async def test_who_asks_is_known_to_each_agent_that_a_model_thinks_for() -> None:
+    model = sure("legal_consultation", "social_labor_law", "criminal_law")
+    model.answers |= {"MergedDraft": MergedDraft(GOOD.claims)}
+
+    await end(TWO_FIELDS, model=model, background=NURSE)
+
+    told = {name: str(task.material) for name, task in model.asked if name != "SecondReading"}
+    assert told.keys() == {"IntentDraft", "LegalDraft", "MergedDraft"}
+    for name, material in told.items():
+        assert NURSE in material, name
+        assert "li@firm.example" in material, name
+
+
+@pytest.mark.req("LG-31")
+def test_what_is_told_of_who_asks_is_part_of_the_order() -> None:
+    asked = Ticket(id="T-1", text=DISMISSED, requester="li@firm.example", options=LegalOptions(NURSE))
+    case = FAMILY.make_case(asked, Settings())
+
+    assert str(case.background) == f"asked by: li@firm.example\ntold of themselves: {NURSE}"
+    assert FAMILY.options_of(case) == LegalOptions(NURSE)
+    other = FAMILY.make_case(msgspec.structs.replace(asked, options=None), Settings())
+    assert FAMILY.order_of(case) != FAMILY.order_of(other)
 
 
 @pytest.mark.req("LG-20", "LG-22")
