@@ -28,7 +28,8 @@ LOCAL_NAMES = frozenset({None, "", b"", "localhost", b"localhost"})
 
 OF_THE_WHOLE = (
     "helpdesks", "deploy/test_image.py", "deploy/test_proxy.py", "bench/test_standstill.py", "bench/test_daemon.py",
-    "bench/test_faults.py", "runtime/families/test_kills.py", "runtime/engine/test_crash.py", "runtime/http/test_day.py",
+    "bench/test_faults.py", "runtime/families/test_kills.py", "runtime/engine/test_crash.py",
+    "runtime/http/test_day.py",
     *(
         f"runtime/http/pages/test_{name}.py"
         for name in (

@@ -13,7 +13,7 @@ from actors.legal.classification import SURE, Classification, classify
 from actors.legal.merger import merge
 from actors.legal.messages import OpinionGiven, Stated
 from actors.legal.output_schemas import Disagreement, IntentDraft, LegalDraft, MergedDraft, Reply
-from actors.legal.workflow import LEGAL, SEATS, State
+from actors.legal.workflow import LEGAL, SEATS, LegalCase, State
 from actors.ports import BudgetSpent, Completion, ModelFailed, ModelRequest, PortFailed
 from actors.text.catalogue import say, say_name
 from actors.workflow.outcome import EndReason, Outcome
@@ -338,6 +338,7 @@ def test_what_is_told_of_who_asks_is_part_of_the_order() -> None:
     asked = Ticket(id="T-1", text=DISMISSED, requester="li@firm.example", options=LegalOptions(NURSE))
     case = FAMILY.make_case(asked, Settings())
 
+    assert isinstance(case, LegalCase)
     assert str(case.background) == f"asked by: li@firm.example\ntold of themselves: {NURSE}"
     assert FAMILY.options_of(case) == LegalOptions(NURSE)
     other = FAMILY.make_case(msgspec.structs.replace(asked, options=None), Settings())
