@@ -5,10 +5,8 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
-from rich.padding import Padding
-from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
@@ -35,7 +33,7 @@ from runtime.cli.view.board import (
     short,
     tally,
 )
-from runtime.cli.view.printing import Line
+from runtime.cli.view.printing import console
 from runtime.cli.view.width import fit
 from runtime.times import format_duration
 from runtime.user_text import pluralize, safe, spell_out
@@ -55,10 +53,6 @@ BESIDES = 4
 ICONS = {
     "pending": ("○", "dim"), "running": ("●", "bold cyan"), "completed": ("✔", "green"), "failed": ("✘", "bold red"),
     "skipped": ("·", "dim"),
-}  # fmt: skip
-STYLES = {
-    "good": "bold green", "unsure": "yellow", "poor": "bold yellow", "bad": "bold red", "strong": "bold",
-    "faint": "dim", "quote": "italic", "going": "cyan",
 }  # fmt: skip
 
 
@@ -257,19 +251,3 @@ def _draw_notes(notes: Iterable[str]) -> Iterable[Text]:
 def faint(text: str) -> Text:
     """Text from outside on one line, as far as there is room."""
     return Text(safe(text), "dim", overflow="ellipsis", no_wrap=True)
-
-
-def console(stream: TextIO) -> Console:
-    """A console that takes nothing in a text for markup."""
-    return Console(file=stream, markup=False, highlight=False, emoji=False)
-
-
-def paragraphs(lines: Iterable[Line]) -> Iterable[Padding]:
-    """Lines as rich draws them."""
-    for line in lines:
-        text = Text(safe(line.text), STYLES.get(line.style, ""))
-        for start, end, style in line.spans:
-            text.stylize(STYLES.get(style, ""), start, end)
-        if line.link is not None and line.link.address:
-            text.stylize(Style(link=safe(line.link.address)))
-        yield Padding(text, (0, 0, 0, line.indent))

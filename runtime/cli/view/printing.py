@@ -6,10 +6,19 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
-from typing import NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from runtime.user_text import as_json, safe
 
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.padding import Padding
+
+STYLES = {
+    "good": "bold green", "unsure": "yellow", "poor": "bold yellow", "bad": "bold red", "strong": "bold",
+    "faint": "dim", "quote": "italic", "going": "cyan",
+}  # fmt: skip
+"""How rich draws the styles of lines."""
 PIPE_COLUMNS = 120
 LINK_INDENT = 4
 
@@ -54,14 +63,34 @@ def print_result(lines: Iterable[Line], value: object, *, json: bool) -> None:
 def write(lines: Iterable[Line], stream: TextIO) -> None:
     """Print lines: wrapped and coloured on a terminal, with nothing but their indentation otherwise."""
     if can_redraw(stream):
-        from runtime.cli.view.live import console, paragraphs
-
         target = console(stream)
         for paragraph in paragraphs(lines if can_link() else _write_links_out(lines)):
             target.print(paragraph)
     else:
         for line in _write_links_out(lines):
             print((" " * line.indent + safe(line.text)).rstrip(), file=stream)
+
+
+def console(stream: TextIO) -> "Console":
+    """A console of rich, which only a terminal loads, that takes nothing in a text for markup."""
+    from rich.console import Console
+
+    return Console(file=stream, markup=False, highlight=False, emoji=False)
+
+
+def paragraphs(lines: Iterable[Line]) -> Iterator["Padding"]:
+    """Lines as rich draws them."""
+    from rich.padding import Padding
+    from rich.style import Style
+    from rich.text import Text
+
+    for line in lines:
+        text = Text(safe(line.text), STYLES.get(line.style, ""))
+        for start, end, style in line.spans:
+            text.stylize(STYLES.get(style, ""), start, end)
+        if line.link is not None and line.link.address:
+            text.stylize(Style(link=safe(line.link.address)))
+        yield Padding(text, (0, 0, 0, line.indent))
 
 
 def _write_links_out(lines: Iterable[Line]) -> Iterator[Line]:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
-from runtime.cli.view.printing import can_redraw
+from runtime.cli.view.printing import can_redraw, console
 from runtime.knowledge.indexing import IndexProgress
 from runtime.user_text import pluralize, safe
 
@@ -51,8 +51,6 @@ def _lines(stream: TextIO) -> Show:
 @contextlib.contextmanager
 def _bar(stream: TextIO) -> Iterator[Show]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from runtime.cli.view.live import console
 
     columns = (
         BarColumn(),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from actors.text.catalogue import say
-from runtime.cli.view.printing import Line, can_redraw, write
+from runtime.cli.view.printing import Line, can_redraw, console, write
 from runtime.cli.view.result import lines
 from runtime.engine.run_record import Ended
 from runtime.families import writes_report
@@ -21,8 +21,6 @@ def show(text: str, stream: TextIO, language: str = "") -> None:
         print(text.rstrip("\n"), file=stream)
         return
     from rich.markdown import Markdown
-
-    from runtime.cli.view.live import console
 
     # A link is shown with where it leads: what it is called says nothing of that.
     console(stream).print(Markdown("\n".join(_readable(text.split("\n"), language)), hyperlinks=False))

@@ -9,8 +9,8 @@ from actors.helpdesk.workflow import HELPDESK
 from actors.workflow.outcome import HandoffMade
 from runtime.cli.view.board import board
 from runtime.cli.view.board import fold_board as fold
-from runtime.cli.view.live import BoardView, console, paragraphs, picture
-from runtime.cli.view.printing import Line
+from runtime.cli.view.live import BoardView, picture
+from runtime.cli.view.printing import Line, console, paragraphs
 from tests.runtime.cli.view.runs import HOSTILE, outcome, progress
 from tests.runtime.cli.view.terminal import HIDE, SHOW, plain
 

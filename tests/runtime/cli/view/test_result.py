@@ -16,8 +16,7 @@ from actors.text.normalize import sanitize_markdown
 from actors.workflow.outcome import EndReason, Handoff
 from runtime.cli import Exit
 from runtime.cli.view.board import PlainView
-from runtime.cli.view.live import STYLES
-from runtime.cli.view.printing import LINKING, Link, can_link, write
+from runtime.cli.view.printing import LINKING, STYLES, Link, can_link, write
 from runtime.cli.view.result import HEADLINES, REPORT_HEADLINES, exit_status, lines, worst
 from runtime.user_text import as_json
 from tests.runtime.cli.view.runs import HOSTILE, outcome, progress

@@ -11,7 +11,8 @@ from actors.workflow.outcome import HandoffMade, RunBegan, RunEnded
 from actors.workflow.progress import HEARTBEAT_SECONDS, ProgressEvent, RoundBegan, StageProgress
 from runtime.cli.view.board import DIRECTION_CHARACTERS, PlainView, board
 from runtime.cli.view.board import fold_board as fold
-from runtime.cli.view.live import BoardView, console, picture
+from runtime.cli.view.live import BoardView, picture
+from runtime.cli.view.printing import console
 from runtime.cli.view.run_display import view_for
 from runtime.settings import RunSettings
 from tests.runtime.cli.view.runs import HOSTILE, outcome

@@ -4,8 +4,7 @@ import io
 
 import pytest
 
-from runtime.cli.view.live import console, paragraphs
-from runtime.cli.view.printing import write
+from runtime.cli.view.printing import console, paragraphs, write
 from runtime.cli.view.ticket_lines import head, question, table
 from runtime.cli.view.width import columns
 from runtime.engine.run_record import Record

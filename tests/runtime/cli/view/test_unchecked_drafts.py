@@ -9,7 +9,8 @@ from actors.evidence.claims import Resolution
 from actors.workflow.outcome import AnswerReady, HandoffMade, RunBegan
 from actors.workflow.progress import AgentSelected, AnswerText, DraftChecked, ProgressEvent, StatusChanged
 from runtime.cli.view.board import Drafts, PlainSeveral, PlainView, Row, View, board, fold_board, fold_drafts, fold_row
-from runtime.cli.view.live import BoardView, SeveralView, console, picture
+from runtime.cli.view.live import BoardView, SeveralView, picture
+from runtime.cli.view.printing import console
 from tests.actors.legal.answering import FLOW
 from tests.runtime.cli.view.runs import HOSTILE
 
