@@ -30,7 +30,8 @@ from bench.claims import Item, judge, read
 from bench.measure import Figures, NotMeasured, arguments, report, table
 from bench.questions import list_pages
 from bench.truth import SETS, Asked, read_set
-from runtime.embeddings.embedder import FLOOR, open_embedder
+from runtime.embeddings.embedder import FLOOR
+from runtime.embeddings.providers import open_embedder
 from runtime.knowledge import FILE, QuestionVector
 from runtime.knowledge import find_passages as search
 from runtime.knowledge.find_passages import CANDIDATES, Ranked, find_passages

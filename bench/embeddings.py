@@ -15,8 +15,9 @@ from typing import Any
 
 from bench.measure import Figures, NotMeasured, arguments, compare, report, table
 from runtime.embeddings import weights
-from runtime.embeddings.embedder import Embedder, open_embedder
+from runtime.embeddings.embedder import Embedder
 from runtime.embeddings.model_file import find_model_file
+from runtime.embeddings.providers import open_embedder
 from runtime.embeddings.sentence_model import MOST_TOKENS, SentenceModel
 from runtime.processes.pool import Workers
 from runtime.settings import EmbeddingsSettings, Settings

@@ -20,7 +20,8 @@ from typing import Any
 
 from actors.evidence.claims import Resolution
 from bench.solved_tickets import SolvedTicket, remember_all
-from runtime.embeddings.embedder import Embedder, open_embedder
+from runtime.embeddings.embedder import Embedder
+from runtime.embeddings.providers import open_embedder
 from runtime.memory.job_results import Learnt
 from runtime.memory.ticket_memory import TicketMemory
 from runtime.processes.pool import Workers

@@ -26,7 +26,8 @@ from typing import Any, NamedTuple, get_args
 
 from actors.text.stop_words import STOP
 from bench.questions import find_name, list_pages
-from runtime.embeddings.embedder import Provider, open_embedder
+from runtime.embeddings.embedder import Provider
+from runtime.embeddings.providers import open_embedder
 from runtime.knowledge import FILE
 from runtime.knowledge.indexing import index
 from runtime.knowledge.knowledge_index import KnowledgeIndex

@@ -3,7 +3,12 @@
 import datetime
 import re
 import time
+from typing import Annotated
 
+import msgspec
+
+Moment = Annotated[datetime.datetime, msgspec.Meta(tz=True)]
+"""In UTC, as ISO 8601."""
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 """Seconds."""
 UNITS = {"s": 1, "m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY}

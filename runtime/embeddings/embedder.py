@@ -1,9 +1,8 @@
 """What makes vectors of texts, and which provider does it here."""
 
 import asyncio
-import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, Protocol
 
 import structlog
@@ -12,8 +11,7 @@ from actors.ports import PortFailed
 from actors.text.languages import guess_language
 from runtime.embeddings.model_file import find_model_file
 from runtime.processes.pool import WorkError, Workers, WorkTimedOut
-from runtime.program import command
-from runtime.settings import EmbeddingsSettings, Settings
+from runtime.settings import EmbeddingsSettings
 
 log = structlog.get_logger(__name__)
 
@@ -179,33 +177,3 @@ async def warm(embedder: Embedder, processes: int) -> None:
         log.warning("embeddings.not_warm", error=str(error))
     else:
         log.info("embeddings.warm", seconds=round(time.monotonic() - began, 3))
-
-
-def open_embedder(settings: Settings, workers: Workers) -> Embedder | None:
-    """What makes vectors here, at no cost until it is asked; None: nothing does, and everything works by words."""
-    own = settings.embeddings
-    provider = choose_provider(own)
-    if provider == "none":
-        return None
-    if provider == "server":
-        from runtime.embeddings.server_embedder import ServerEmbedder
-
-        return ServerEmbedder(settings)
-    install = command("model install")
-    if provider == "builtin":
-        call = ("runtime.embeddings.weights:embed", str(find_model_file(own)))
-        return WorkerEmbedder(BUILTIN_NAME, call, f"{install} installs it anew", workers, own, BUILTIN_LANGUAGES)
-    job = ("runtime.embeddings.multilingual:embed",)
-    return WorkerEmbedder(MULTILINGUAL_NAME, job, MULTILINGUAL, workers, own, floor=MULTILINGUAL_FLOOR)
-
-
-@contextlib.asynccontextmanager
-async def open_workers(settings: Settings, workers: Workers) -> AsyncIterator[tuple[Workers, Embedder | None]]:
-    """Workers with what makes vectors in them, both closed at the end."""
-    embedder = open_embedder(settings, workers)
-    try:
-        yield workers, embedder
-    finally:
-        if embedder is not None:
-            await embedder.close()
-        workers.close()

@@ -21,7 +21,8 @@ from actors.workflow.tables import Case
 from bus.turns import mark_tasks
 from runtime import families
 from runtime.agent_folder import load_roster
-from runtime.embeddings.embedder import open_embedder, warm
+from runtime.embeddings.embedder import warm
+from runtime.embeddings.providers import open_embedder
 from runtime.engine.runs import Handle, RunHandle, Runs
 from runtime.engine.wiring import Wiring
 from runtime.families.limits import configure_all

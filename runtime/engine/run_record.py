@@ -1,9 +1,8 @@
 """What is said of a run wherever it is named: what it was asked, by whom, how it stands, since when."""
 
-import datetime
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -11,10 +10,7 @@ from actors.reporting.report import Report
 from actors.workflow.outcome import Outcome
 from runtime.observe.trace_id import TRACE_DIGITS
 from runtime.storage.records import Action, Asked, StoredRun
-from runtime.times import iso
-
-Moment = Annotated[datetime.datetime, msgspec.Meta(tz=True)]
-"""In UTC, as ISO 8601."""
+from runtime.times import Moment, iso
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):

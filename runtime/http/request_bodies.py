@@ -18,7 +18,7 @@ from actors.evidence.passages import Passage
 from actors.workflow.outcome import Outcome
 from runtime import families
 from runtime.engine.run_filter import RunFilter
-from runtime.engine.run_record import Moment, Record
+from runtime.engine.run_record import Record
 from runtime.families.limits import AgentRecord
 from runtime.http.errors import ApiError
 from runtime.http.gate import find_person
@@ -27,6 +27,7 @@ from runtime.knowledge.indexing import IndexingState
 from runtime.settings import Settings
 from runtime.storage.records import NewRun
 from runtime.tickets import HELPDESK, RESEARCH, Ticket, validate
+from runtime.times import Moment
 from runtime.user_text import display, safe
 
 WAIT_SECONDS = 600.0

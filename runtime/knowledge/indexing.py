@@ -19,8 +19,8 @@ import msgspec
 import structlog
 
 from actors.ports import PortFailed
-from runtime.embeddings.embedder import Embedder, EmbeddingFailed, open_workers, understands
-from runtime.engine.run_record import Moment
+from runtime.embeddings.embedder import Embedder, EmbeddingFailed, understands
+from runtime.embeddings.providers import open_workers
 from runtime.knowledge import FILE
 from runtime.knowledge.index import Ignored, IndexedDocument, IndexedFolder, MeaningState, Unseen
 from runtime.knowledge.indexing_jobs import Forgotten, Listing, Taken
@@ -29,7 +29,7 @@ from runtime.processes.file_lock import LockHeld, hold_lock
 from runtime.processes.pool import WorkError, Workers, WorkFailed, WorkTimedOut
 from runtime.settings import KnowledgeSettings
 from runtime.storage.private import make_storage
-from runtime.times import iso
+from runtime.times import Moment, iso
 
 if TYPE_CHECKING:
     from runtime.engine.node import Node

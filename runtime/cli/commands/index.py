@@ -85,7 +85,7 @@ def _list(settings: "Settings", *, json: bool) -> int:
     import asyncio
 
     from runtime.cli.side_sources import list_sources
-    from runtime.embeddings.embedder import open_workers
+    from runtime.embeddings.providers import open_workers
     from runtime.knowledge.decided_cases import CASES
     from runtime.knowledge.index import IndexedFolder, MeaningState
     from runtime.knowledge.indexing import list_folders, measure_meaning
@@ -175,7 +175,7 @@ async def _index(folders: list[Path], settings: "Settings", *, waits: bool, json
     import msgspec
 
     from runtime.cli.view.progress_bar import bar
-    from runtime.embeddings.embedder import open_workers
+    from runtime.embeddings.providers import open_workers
     from runtime.knowledge.indexing import Vectors, index, make_vectors, measure_meaning
     from runtime.processes.pool import Workers
 

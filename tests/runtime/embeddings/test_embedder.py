@@ -7,8 +7,9 @@ import pytest
 from msgspec import structs
 
 from runtime.embeddings import weights
-from runtime.embeddings.embedder import BUILTIN_NAME, Embedder, EmbeddingFailed, open_embedder
+from runtime.embeddings.embedder import BUILTIN_NAME, Embedder, EmbeddingFailed
 from runtime.embeddings.model_file import find_model_file, models_folder
+from runtime.embeddings.providers import open_embedder
 from runtime.engine.node import Node
 from runtime.processes.pool import Workers
 from runtime.settings import EmbeddingsSettings, Settings, StorageSettings

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.embeddings.embedder import Embedder, EmbeddingFailed, open_embedder, understands
+from runtime.embeddings.embedder import Embedder, EmbeddingFailed, understands
+from runtime.embeddings.providers import open_embedder
 from runtime.processes.pool import Workers
 from runtime.settings import EmbeddingsSettings, Settings
 from tests.patience import HANGS_SECONDS

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from aiohttp import web
 
-from runtime.embeddings.embedder import EmbeddingFailed, open_embedder
+from runtime.embeddings.embedder import EmbeddingFailed
+from runtime.embeddings.providers import open_embedder
 from runtime.embeddings.server_embedder import ServerEmbedder, find_server
 from runtime.processes.pool import Workers
 from runtime.settings import EmbeddingsSettings, ModelSettings, Settings
