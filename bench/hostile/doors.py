@@ -190,7 +190,9 @@ def _find_fields(text: str) -> object:
     from runtime.documents.template_folder import load_templates
     from runtime.settings import Settings
 
-    return [find_fields(each, text) for each in load_templates(Settings()).values()]
+    templates = load_templates(Settings()).values()
+    prose = [each for each in templates if each.story or any(field.phrases for field in each.fields)]
+    return [find_fields(each, text) for each in (*prose, *list(templates)[:3])]  # the others have labels, too
 
 
 def _write_body(text: str) -> object:

@@ -13,9 +13,9 @@ from runtime.knowledge.readers.reader import Reader
 
 CUTS = 60
 DAMAGES = 60
-GROWN = 200_000
+GROWN = 50_000
 """Bytes of what is read to see that a reader comes to an end,"""
-SECONDS = 20.0
+SECONDS = 10.0
 """and the processor's time that it may take."""
 
 

@@ -26,6 +26,8 @@ from actors.text.urls import key_of
 from tests.fakes import ROSTER
 
 SIZE = 250_000
+STATEMENT = 50_000
+"""Of one: no model's may be longer, by far."""
 CPU_SECONDS = 6.0
 """Several times what the slowest of them needs on a slow machine, far below anything quadratic: that takes minutes."""
 
@@ -106,7 +108,9 @@ RESEARCH: dict[str, Callable[[str], object]] = {
     ),
     "direction": lambda text: follow_ups.limit((text,), (), ()),
     "tasks": lambda text: (product.find_parts(text), product.guess_names(text)),
-    "learnings": lambda text: learnings.remove_repeats((said(text), said(f"{text}y")), (said(f"{text}x"),)),
+    "learnings": lambda text: learnings.remove_repeats(
+        (said(text[:STATEMENT]), said(f"{text[:STATEMENT]}y")), (said(f"{text[:STATEMENT]}x"),)
+    ),
     "years": lambda text: list(find_years(text)),
     "label": mermaid.label,
     "moment": document.when,

@@ -62,7 +62,8 @@ class TestEachRoute:
 
     async def ask(self, web: Interface, method: str, path: str, headers: dict[str, str]) -> tuple[int, bytes]:
         async with web.client.request(method, path, headers=headers) as response:
-            return response.status, await response.content.read(1000)
+            streams = response.content_type == "text/event-stream"  # whose first word may take its time
+            return response.status, b"" if streams else await response.content.read(1000)
 
     async def test_is_as_open_to_head_as_to_get(self, tmp_path: Path) -> None:
         async with interface(tmp_path, token=TOKEN) as web:

@@ -64,7 +64,7 @@ async def test_a_loop_stands_in_the_journal_and_on_the_ticket(journal: RunJourna
     assert (told.why, told.loop, told.handoffs) == (EndReason.LOOP_DETECTED, outcome.loop, outcome.handoffs)
     status, note = ticket_row(journal)
     assert status == "error"
-    assert "worker to network, network to worker" in note
+    assert "worker → network, network → worker" in note
 
 
 async def test_a_run_ended_without_its_terminator_marks_the_ticket_too(journal: RunJournal) -> None:
