@@ -191,7 +191,7 @@ def _find_fields(text: str) -> object:
     from runtime.settings import Settings
 
     templates = load_templates(Settings()).values()
-    prose = [each for each in templates if each.story or any(field.phrases for field in each.fields)]
+    prose = [each for each in templates if any(field.phrases or field.story for field in each.fields)]
     return [find_fields(each, text) for each in (*prose, *list(templates)[:3])]  # the others have labels, too
 
 
