@@ -31,6 +31,7 @@ ANSWERS = {
             list_points(
                 tuple(dict.fromkeys(PART_OF[kind] for kind in task.material.wanted)),
                 task.findings.passages if task.findings else (),
+                task.material.product,
             )
         )
     ),

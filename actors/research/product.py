@@ -280,18 +280,25 @@ def _compare(found: Sequence[SettledPoint], product: str) -> Comparison | None:
 # ---- without a model: only what stands there, under the heading that it stands under
 
 
-def list_points(parts: Sequence[str], passages: Sequence[Passage]) -> tuple[Point, ...]:
+def list_points(parts: Sequence[str], passages: Sequence[Passage], product: str = "") -> tuple[Point, ...]:
     """
     The places that speak of each part: sections whose heading says so, then paragraphs whose words do.
 
+    What stands on a page that is titled after something else is not of the product: its strengths are
+    another's. Where no page is titled after it, the sections that name it are shown, in no quadrant.
     `feature` has the heading that a place stands under in its source.
     """
+    name = casefold(product)
+    titled = any(name in casefold(f"{each.title} {each.heading}") for each in passages)
     headed, worded = list[Point](), list[Point]()
     for number, passage in enumerate(passages, 1):
         for heading, block in split_blocks(passage):
+            above = f"{passage.title} {passage.heading} {heading}"
+            if name not in casefold(above if titled else f"{above} {block}"):
+                continue
             spoken = _spoken(heading, parts)
             if spoken and heading != passage.title:
-                headed.append(_place(spoken, block, number, heading, sure=True))
+                headed.append(_place(spoken, block, number, heading, sure=titled))
                 continue
             for paragraph in block.split("\n\n"):
                 if said := _spoken(paragraph, parts):

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from runtime.knowledge.readers.parsed_document import Unreadable
 from runtime.knowledge.readers.reader import HTML, PACKED, decode, suffixes
+from runtime.storage.private import DATABASE
 from runtime.user_text import encodable
 
 FILES_LIMIT = 200_000
@@ -24,6 +25,8 @@ WITHOUT_READER = frozenset((".adoc", ".asciidoc"))
 """Documents that are read once somebody adds a reader for them."""
 IGNORED_FOLDERS = frozenset(("_sources", "_static", "_images", "__pycache__", "node_modules"))
 """What Sphinx puts beside its pages (their sources once more), and what programs leave behind."""
+STORAGE = "storage"
+"""A folder with a database of ours: its files are reports of what was read, and no source of their own."""
 LEADS_OUT = "a link that leads out of the folder"
 NOT_REGULAR = "not a regular file"
 TWIN_SHARE = 0.85
@@ -77,7 +80,9 @@ class FolderScan:
                 self.unopened.append(below)
                 continue
             for name, kind in found:
-                if kind == "folder" and encodable(f"{below}{name}"):
+                if kind == STORAGE:
+                    self.ignored.setdefault(f"in {name}", []).append(f"{below}{name}")
+                elif kind == "folder" and encodable(f"{below}{name}"):
                     todo.append((f"{below}{name}/", depth + 1))
                 else:
                     self._sort_in(f"{below}{name}", name, kind)
@@ -97,13 +102,15 @@ class FolderScan:
 
 
 def _kind(entry: "os.DirEntry[str]", folder: Path, root: Path, depth: int, readable: frozenset[str]) -> str:
-    """`folder`, `file`, the reason for skipping it, or nothing for what is none of ours."""
+    """`folder`, `file`, `STORAGE`, the reason for skipping it, or nothing for what is none of ours."""
     if entry.name.startswith("."):
         return ""
     try:
         if entry.is_dir():
             if entry.name in IGNORED_FOLDERS:
                 return ""
+            if (folder / entry.name / DATABASE).is_file():
+                return STORAGE
             if entry.is_symlink():
                 return "a link to a folder"
             return "folder" if depth < DEPTH_LIMIT else f"more than {DEPTH_LIMIT} folders deep"

@@ -57,6 +57,17 @@ def test_without_a_model_a_quadrant_is_only_what_a_heading_says() -> None:
 
 
 @pytest.mark.req("PR-6")
+def test_without_a_model_the_strengths_of_another_product_are_not_of_one_that_its_page_only_names() -> None:
+    of_lumo = passage("Its client portal, which Glim has not. Glim's portal is announced.", "Lumo > Strengths")
+    of_glim = passage("It is cheap.", "Glim > Strengths")
+
+    assert [each.text for each in list_points(("strengths",), (of_lumo, of_glim), "Glim")] == [of_glim.text]
+    (place,) = list_points(("strengths",), (of_lumo,), "Glim")
+    assert (place.kind, place.text) == ("swot", of_lumo.text), "nobody knows whose strength it is"
+    assert list_points(("strengths",), (of_lumo, of_glim), "Blasebalg") == ()
+
+
+@pytest.mark.req("PR-6")
 def test_without_a_model_a_table_is_only_what_a_table_says() -> None:
     table = passage("| | Lumo | Glim |\n|---|---|---|\n| dimmer | yes | no |\n| timer | yes | |\n")
 

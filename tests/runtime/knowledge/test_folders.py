@@ -10,6 +10,7 @@ from runtime.knowledge.indexing import IndexReport, index, list_folders, remove_
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
+from runtime.storage.private import DATABASE
 from tests.runtime.knowledge.kit import library
 
 WITHIN = 20.0
@@ -48,6 +49,20 @@ async def test_a_folder_is_listed_with_what_was_ignored_and_skipped(tmp_path: Pa
     ]
     assert listed.record.indexed.startswith("20")
     assert report.kinds == listed.record.ignored
+
+
+async def test_reports_of_ours_are_no_documents(tmp_path: Path, workers: Workers) -> None:
+    folder, store = library(tmp_path / "library"), tmp_path / "store"
+    storage = folder / "task-data"
+    storage.mkdir()
+    (storage / DATABASE).write_bytes(b"")
+    (storage / "RS-1.md").write_text("# A report\n\nIts words were read elsewhere.\n")
+
+    await build(folder, store, workers)
+
+    (listed,) = await list_folders(store, workers)
+    assert listed.documents == 5
+    assert [(kind.kind, kind.examples) for kind in listed.record.ignored] == [("in task-data", ("task-data",))]
 
 
 @pytest.mark.parametrize("by", ["name", "path"])
