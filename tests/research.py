@@ -11,6 +11,7 @@ from actors.evidence.shortfalls import Shortfall
 from actors.evidence.sources import Entities, FailedSource, Original, Page, SearchResult, Statement
 from actors.reporting.report import Chart, Report, ReportSection, ReportSentence, SourceEntry, Table
 from actors.research import models as r
+from actors.research.analysis_summary import analysis_summary
 from actors.research.workflow import ResearchCase
 
 QUESTION = "How does Harbor compare with Quay for storing container images?"
@@ -107,7 +108,6 @@ def a_case(**more: Any) -> ResearchCase:
             ),
             comparison=r.Comparison(("Harbor", "Quay"), (r.Row("Rules", (r.Cell(said, "yes"), None)),)),
             contradictions=(r.Contradiction("replication rules", said, other),),
-            summary=f"**Overview**\n\n- {FACT}\n- {OTHER}",
         ),
         "rounds": 2,
         "partial": "The time for reading was over.",
@@ -117,4 +117,10 @@ def a_case(**more: Any) -> ResearchCase:
         "summary": FACT,
         "report": a_report(),
     }
+    known["analysis"] = summarized(known["analysis"])
     return msgspec.structs.replace(ResearchCase(ticket_id="", text=""), **(known | more))
+
+
+def summarized(analysis: r.Analysis) -> r.Analysis:
+    """The same with its summary, as the Analyzer hands it on."""
+    return msgspec.structs.replace(analysis, summary=analysis_summary(analysis))
