@@ -74,6 +74,11 @@ def a_case(**more: Any) -> ResearchCase:
             breadth=3, depth=2, round=2, sources=("tavily", "web"), urls=(HARBOR,), direction="limits"
         ),
         "plan": r.Plan(("How many rules?",), ("harbor replication rules limit",), ("tavily",), ("Harbor", "Quay")),
+        "searches": (
+            r.SearchTask("harbor limits | rules", "tavily", "done", 1),
+            r.SearchTask("harbor limits | rules", "web", "failed", 0, "The web did not answer.", 2),
+            r.SearchTask("quay limits", "web", round=2),
+        ),
         "results": (
             SearchResult(
                 "tavily", "Limits | Harbor", HARBOR, FACT, ("rules", "250 | hourly"), 0.9, "harbor limits", "2026-01-05"

@@ -18,7 +18,7 @@ from actors.evidence.passages import Passage
 from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.reporting.markdown import render_markdown
 from actors.research.analysis_summary import analysis_summary
-from actors.research.models import Analysis, Contradiction, ResearchOptions
+from actors.research.models import Analysis, Contradiction, ResearchOptions, SearchTask
 from actors.research.workflow import ResearchCase
 from actors.text.catalogue import ENGLISH, say
 from actors.text.truncate import shorten
@@ -152,6 +152,7 @@ def split(text: str) -> tuple[Head, list[str], bool]:
 
 SECTIONS = {
     "Plan": "plan",
+    "Searches": "searches",
     "Search results": "results",
     "Extracted content": "pages",
     "Learnings": "learnings",
@@ -177,8 +178,15 @@ RESULTS = {
     "Key points": "key_points", "Query": "query", "Published": "published",
 }  # fmt: skip
 """Column of the table to field. One without a field is for show."""
+SEARCHES = {
+    "Query": "query", "Source": "source", "Status": "status", "Results": "found", "Round": "round", "Why": "detail",
+}  # fmt: skip
 MISSED = {"Place": "place", "Reason": "reason", "Detail": "detail"}
-TABLES: dict[str, Any] = {"results": (SearchResult, RESULTS), "missed": (FailedSource, MISSED)}
+TABLES: dict[str, Any] = {
+    "searches": (SearchTask, SEARCHES),
+    "results": (SearchResult, RESULTS),
+    "missed": (FailedSource, MISSED),
+}
 TEXTS: dict[str, type[Page | Passage]] = {"pages": Page, "passages": Passage}
 """Records with a heading and a block of their own."""
 _FIELDS = {field.name: field for field in msgspec.structs.fields(ResearchCase)}
