@@ -129,7 +129,7 @@ def _describe_search(search: SearchStep, *, full: bool) -> Iterator[Line]:
     if left := len(search.found[most:]) + search.more:
         yield Line(f"and {left} more", "faint", 6)
     if search.pending:
-        yield Line("It has not been answered.", "faint", 6)
+        yield Line("Its end is not known yet.", "faint", 6)
     elif not (search.found or search.abstain or search.failed):
         yield Line("It found nothing new.", "faint", 6)
 
