@@ -80,7 +80,8 @@ def measured(body: bytes, url: str) -> Taken:
     return Taken(read.text if read else "", seconds, cut, not kept.thin and not kept.blocked)
 
 
-def _pages(file: Path) -> list[PageLine]:
+def read_pages(file: Path) -> list[PageLine]:
+    """The pages of a set."""
     with gzip.open(file, "rb") as lines:
         return [msgspec.json.decode(line, type=PageLine) for line in lines if line.strip()]
 
@@ -121,22 +122,23 @@ class _Stall:
             self.worst = max(self.worst, time.perf_counter() - began - TICK_SECONDS)
 
 
-def _counted(text: str, shingles: bool) -> Counter[Hashable]:
+def count_words(text: str, shingles: bool) -> Counter[Hashable]:
+    """How often each word of a text stands in it, or each run of four words."""
     if not shingles:
         return Counter(_WORD.findall(text.lower()))
     words = _WORD.findall(text)
     return Counter(tuple(words[i : i + 4]) for i in range(max(1, len(words) - 3)) if words)
 
 
-def _compared(true: Counter[Hashable], found: Counter[Hashable]) -> tuple[float, float]:
-    """(precision, recall)"""
+def compare_counts(true: Counter[Hashable], found: Counter[Hashable]) -> tuple[float, float]:
+    """(precision, recall), 0 to 1"""
     both = (true & found).total()
     return (both / found.total() if found else float(not true), both / true.total() if true else float(not found))
 
 
 def _score(page: PageLine, taken: Taken, shingles: bool) -> Score:
-    precision, recall = _compared(_counted(page.text, shingles), _counted(taken.text, shingles))
-    words, _ = _compared(_counted(page.text, False), _counted(taken.text, False))
+    precision, recall = compare_counts(count_words(page.text, shingles), count_words(taken.text, shingles))
+    words, _ = compare_counts(count_words(page.text, False), count_words(taken.text, False))
     return Score(page, precision, recall, 1 - words, taken)
 
 
@@ -174,7 +176,7 @@ async def _measure(options: argparse.Namespace) -> Figures:
         raise NotMeasured(f"{options.data} has no pages/*.jsonl.gz")
     found: Figures = {"sets": {}, "types": {}, "worst_stall_ms": 0.0}
     for file in files:
-        pages, name = _pages(file), file.name.removesuffix(".jsonl.gz")
+        pages, name = read_pages(file), file.name.removesuffix(".jsonl.gz")
         shingles = name.partition(".")[0] in SHINGLES
         taken, stall = await _taken(pages)
         scores = [_score(*each, shingles) for each in zip(pages, taken, strict=True)]

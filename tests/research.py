@@ -11,6 +11,7 @@ from actors.evidence.shortfalls import Shortfall
 from actors.evidence.sources import Entities, FailedSource, Original, Page, SearchResult, Statement
 from actors.reporting.report import Chart, Report, ReportSection, ReportSentence, SourceEntry, Table
 from actors.research import models as r
+from actors.research.analysis_summary import analysis_summary
 from actors.research.workflow import ResearchCase
 
 QUESTION = "How does Harbor compare with Quay for storing container images?"
@@ -73,6 +74,11 @@ def a_case(**more: Any) -> ResearchCase:
             breadth=3, depth=2, round=2, sources=("tavily", "web"), urls=(HARBOR,), direction="limits"
         ),
         "plan": r.Plan(("How many rules?",), ("harbor replication rules limit",), ("tavily",), ("Harbor", "Quay")),
+        "searches": (
+            r.SearchTask("harbor limits | rules", "tavily", "done", 1),
+            r.SearchTask("harbor limits | rules", "web", "failed", 0, "The web did not answer.", 2),
+            r.SearchTask("quay limits", "web", round=2),
+        ),
         "results": (
             SearchResult(
                 "tavily", "Limits | Harbor", HARBOR, FACT, ("rules", "250 | hourly"), 0.9, "harbor limits", "2026-01-05"
@@ -107,7 +113,6 @@ def a_case(**more: Any) -> ResearchCase:
             ),
             comparison=r.Comparison(("Harbor", "Quay"), (r.Row("Rules", (r.Cell(said, "yes"), None)),)),
             contradictions=(r.Contradiction("replication rules", said, other),),
-            summary=f"**Overview**\n\n- {FACT}\n- {OTHER}",
         ),
         "rounds": 2,
         "partial": "The time for reading was over.",
@@ -117,4 +122,10 @@ def a_case(**more: Any) -> ResearchCase:
         "summary": FACT,
         "report": a_report(),
     }
+    known["analysis"] = summarized(known["analysis"])
     return msgspec.structs.replace(ResearchCase(ticket_id="", text=""), **(known | more))
+
+
+def summarized(analysis: r.Analysis) -> r.Analysis:
+    """The same with its summary, as the Analyzer hands it on."""
+    return msgspec.structs.replace(analysis, summary=analysis_summary(analysis))

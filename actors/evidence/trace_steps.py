@@ -57,6 +57,8 @@ class SearchStep(msgspec.Struct, frozen=True, gc=False, tag="search"):
     at: float = 0.0
     """Seconds since the run began, when it was over."""
     seconds: float = 0.0
+    pending: bool = False
+    """It is planned, and the stage that searches has not told its end yet."""
 
     def abridge(self) -> Self:
         """The same, with no more than the best of what was found."""

@@ -1,5 +1,6 @@
 """An analysis as the Reporter gets it: a few lines of Markdown (PR-19). Pure."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from actors.evidence.sources import Statement
@@ -14,6 +15,9 @@ NOT_FOUND = "_Not found in the sources._"
 
 _SUMMARIZED = 12
 """Features, competitors and statements of a quadrant that a summary names."""
+
+_BULLETS = re.compile(r"^(?:[-*+] )+")
+_NUMBER = re.compile(r"^(\d{1,9})([.)] )")
 
 
 def analysis_summary(analysis: Analysis) -> str:
@@ -41,7 +45,8 @@ def _overview(said: Sequence[Statement]) -> str:
 
 
 def _line(text: str) -> str:
-    return sanitize_line(text)
+    """A statement without the bullet that it had in its source, and without what would begin a list of its own."""
+    return _NUMBER.sub(r"\1\\\2", _BULLETS.sub("", sanitize_line(text)))
 
 
 def _rival(name: str, said: Sequence[Statement]) -> str:

@@ -5,7 +5,7 @@ from actors.evidence.passages import Passage
 from actors.evidence.shortfalls import Searched
 from actors.evidence.sources import FailedSource, Page, SearchResult, Statement
 from actors.reporting.report import Report
-from actors.research.models import Analysis, Plan, ResearchOptions, Section
+from actors.research.models import Analysis, Plan, ResearchOptions, SearchTask, Section
 from actors.workflow.outcome import TERMINATE, Status
 from bus import Event, Request
 
@@ -15,6 +15,8 @@ class PlanMade(Event, frozen=True):
     degraded: str | None
     """None where nothing is to be said: what was said of an earlier round stays."""
     partial: str | None = None
+    searches: tuple[SearchTask, ...] | None = None
+    """All of the research, those of this plan pending."""
 
 
 class SearchCompleted(Event, Searched, frozen=True):
@@ -23,6 +25,7 @@ class SearchCompleted(Event, Searched, frozen=True):
     unavailable: tuple[str, ...]
     shortfall: str = ""
     """What was missing, for the one who is asked again."""
+    searches: tuple[SearchTask, ...] | None = None
 
 
 class SearchFellShort(SearchCompleted, frozen=True):
@@ -61,7 +64,13 @@ class DirectionsFound(Analyzed, frozen=True):
     """What stays open is explored by another round."""
 
 
-class ResearchState(Searched, frozen=True, gc=False):
+class AllSearches(Searched, frozen=True, kw_only=True, gc=False):
+    """What knows all searches of the research, with how far each has come."""
+
+    searches: tuple[SearchTask, ...] = ()
+
+
+class ResearchState(AllSearches, frozen=True, gc=False):
     """All that is known by now: what a deeper round begins with and hands back, and what a report is made of."""
 
     results: tuple[SearchResult, ...]
@@ -106,6 +115,7 @@ class MakePlan(Request[PlanMade], RoundRequest, frozen=True):
     learnings: tuple[Statement, ...]
     directions: tuple[str, ...]
     shortfall: str
+    searches: tuple[SearchTask, ...] = ()
 
 
 class RunSearches(Request[SearchCompleted | SearchFellShort], RoundRequest, frozen=True):
@@ -114,6 +124,7 @@ class RunSearches(Request[SearchCompleted | SearchFellShort], RoundRequest, froz
     missed: tuple[FailedSource, ...]
     unavailable: tuple[str, ...]
     shortfall: str
+    searches: tuple[SearchTask, ...] = ()
 
 
 class ReadSources(Request[ExtractionCompleted | ExtractionFellShort], RoundRequest, frozen=True):

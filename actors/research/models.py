@@ -1,4 +1,6 @@
-"""What a research case holds: its brief, plan, answers, analysis and report. Frozen values."""
+"""What a research case holds: its brief, plan, searches, answers, analysis and report. Frozen values."""
+
+from typing import Literal
 
 import msgspec
 
@@ -38,6 +40,19 @@ class Plan(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """With fewer pages read the extraction has fallen short."""
     least_quality: float = 0.2
     """Results below it are only read when there is nothing better."""
+
+
+class SearchTask(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """One query to one source, and how far it has come (RE-14)."""
+
+    query: str
+    source: str
+    status: Literal["pending", "done", "failed"] = "pending"
+    found: int = 0
+    """Results that it brought, those that were known already included."""
+    detail: str = ""
+    """Why it failed, in a sentence for the user."""
+    round: int = 1
 
 
 class Section(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

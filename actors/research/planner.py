@@ -5,7 +5,7 @@ import structlog
 from actors.evidence.grounding import Shown, presumes
 from actors.ports import BudgetSpent, Model, ModelRequest, PortFailed
 from actors.research.messages import MakePlan, PlanMade
-from actors.research.models import Plan
+from actors.research.models import Plan, SearchTask
 from actors.research.output_schemas import PlanDraft, PlanRequest
 from actors.research.planning import broader, draft_plan, limit_plan, name_product
 from actors.text.keywords import terms
@@ -32,7 +32,7 @@ class Planner(Actor[MakePlan]):
     async def receive(self, message: MakePlan, ctx: Context) -> PlanMade:
         brief = message.brief
         if message.plan is not None and not message.shortfall:
-            return PlanMade(plan=message.plan, degraded=None)
+            return PlanMade(plan=message.plan, degraded=None, searches=plan_searches(message.plan, message))
         explored = brief.direction or message.text
         if message.plan is None:
             ctx.publish(RoundBegan(brief.round, brief.depth, explored, len(message.learnings)))
@@ -43,7 +43,10 @@ class Planner(Actor[MakePlan]):
             draft = name_product(draft, message.text, brief.sources or self._sources)
         plan = limit_plan(draft, message.text, brief, self._sources)
         ctx.publish(StageProgress("planning", "Planned", 1, 1, explored))
-        return PlanMade(plan=plan, degraded=degraded or None, partial=partial or None)
+        return PlanMade(
+            plan=plan, degraded=degraded or None, partial=partial or None,
+            searches=plan_searches(plan, message),
+        )  # fmt: skip
 
     async def _draft(self, message: MakePlan, ctx: Context) -> tuple[PlanDraft, str, str]:
         """A model's plan; by rules when it has none, why, and which budget was used up."""
@@ -63,6 +66,13 @@ class Planner(Actor[MakePlan]):
             return draft_plan(asked), error.code, error.code if isinstance(error, BudgetSpent) else ""
         draft: PlanDraft = filled.value
         return draft, filled.degraded, filled.partial
+
+
+def plan_searches(plan: Plan, message: MakePlan) -> tuple[SearchTask, ...]:
+    """All searches of the research: those before, and each query of this plan to each of its sources, once."""
+    planned = [SearchTask(query, source, round=message.brief.round)
+               for query in plan.queries for source in plan.sources if source != "urls"]  # fmt: skip
+    return tuple(({(each.source, each.query): each for each in (*planned, *message.searches)}).values())
 
 
 def sound(draft: PlanDraft, message: MakePlan) -> PlanDraft:

@@ -13,21 +13,24 @@ BETTER = "Others were read instead."
 
 def list_searches(case: ResearchCase) -> tuple[SearchStep, ...]:
     """Each query with its results, the best first; those of a plan that brought nothing new, too."""
-    groups: dict[tuple[str, str], list[SearchResult]] = {}
+    tasks = {(each.source, each.query): each for each in case.searches}
+    groups: dict[tuple[str, str], list[SearchResult]] = {each: [] for each in tasks}
     plan = case.plan
     for source in plan.sources if plan else ():
         for query in plan.queries if plan and source != "urls" else ():
-            groups[source, query] = []
+            groups.setdefault((source, query), [])
     for each in case.results:
         groups.setdefault((each.source, each.query), []).append(each)
-    failed = {each.place: each.detail for each in case.missed}
+    silent = {each.place: each.detail for each in case.missed}
+    failed = {each: task.detail if task.status == "failed" else "" for each, task in tasks.items()}
     why = {key_of(each.place): clip(each.detail) for each in case.missed}
     why |= {page.key: "" for page in case.pages}
     return tuple(
         SearchStep(
             SEARCHER, clip(query, QUERY_CHARACTERS), source,
             tuple(_describe(each, why) for each in sorted(found, key=lambda each: -each.quality)),
-            failed=clip(failed.get(source, "")),
+            failed=clip(failed.get((source, query), silent.get(source, ""))),
+            pending=(source, query) in tasks and tasks[source, query].status == "pending",
         )
         for (source, query), found in groups.items()
     )  # fmt: skip

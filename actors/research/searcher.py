@@ -14,7 +14,7 @@ from actors.evidence.sources import FailedSource, SearchResult
 from actors.evidence.summarize import KEY_POINTS, SUMMARY_CHARACTERS
 from actors.ports import PortFailed, Search
 from actors.research.messages import RunSearches, SearchCompleted, SearchFellShort
-from actors.research.models import Plan, ResearchOptions
+from actors.research.models import Plan, ResearchOptions, SearchTask
 from actors.text.truncate import shorten
 from actors.text.urls import key_of, web_address
 from actors.workflow.cancellation import run_until_stop
@@ -34,13 +34,24 @@ MOST_OF_A_QUERY = 100
 """Results that one query may bring at most, however many are known by now."""
 
 
-class SearchTask(msgspec.Struct):
-    """One query to one source, and how far it has come (RE-14)."""
+class Inquiry(msgspec.Struct):
+    """A search at work."""
 
     query: str
     source: str
-    status: Literal["waiting", "asked", "answered", "failed"] = "waiting"
+    status: Literal["pending", "done", "failed"] = "pending"
     found: tuple[SearchResult | FailedSource, ...] = ()
+
+    def tell(self, number: int) -> SearchTask:
+        """
+        How far it has come.
+
+        :param number: of the round.
+        """
+        failed = [each for each in self.found if isinstance(each, FailedSource)]
+        hits = len(self.found) - len(failed)
+        status = "failed" if failed and not hits else self.status
+        return SearchTask(self.query, self.source, status, hits, failed[0].detail if failed else "", number)
 
 
 class Searcher(Actor[RunSearches]):
@@ -54,7 +65,7 @@ class Searcher(Actor[RunSearches]):
     async def receive(self, message: RunSearches, ctx: Context) -> SearchCompleted | SearchFellShort:
         plan = message.plan
         assert plan is not None  # noqa: S101 - the table makes a plan first
-        tasks = [SearchTask(query, source) for query in plan.queries for source in plan.sources if source != "urls"]
+        tasks = [Inquiry(query, source) for query in plan.queries for source in plan.sources if source != "urls"]
         if not ctx.stopping:
             await self._run(tasks, message, ctx)
         heard = [*ordered_pages(message.brief), *(each for task in tasks for each in task.found)]
@@ -63,6 +74,8 @@ class Searcher(Actor[RunSearches]):
             log.warning("search.failed", source=each.place, reason=each.detail)
         silent = {each.place: None for each in heard if isinstance(each, FailedSource) and each.place in plan.sources}
         missed = (*message.missed, *failures)
+        searches = {(each.source, each.query): each for each in message.searches}
+        searches |= {(each.source, each.query): each.tell(message.brief.round) for each in tasks}
         said = (found, missed, tuple(dict.fromkeys((*message.unavailable, *silent))))
         failed = [Shortfall("source_failed", each) for each in silent]
         asked = plan.sources if message.shortfall else ()  # again: what answers now is not lacking any more
@@ -72,20 +85,19 @@ class Searcher(Actor[RunSearches]):
         fresh = [each for each in found if key_of(each.url) not in tried]
         shortfall = "" if ctx.stopping else failed_check(fresh, plan, len(silent))
         if shortfall:
-            return SearchFellShort(*said, shortfall, incomplete=incomplete)
-        return SearchCompleted(*said, incomplete=incomplete)
+            return SearchFellShort(*said, shortfall, tuple(searches.values()), incomplete=incomplete)
+        return SearchCompleted(*said, searches=tuple(searches.values()), incomplete=incomplete)
 
-    async def _run(self, tasks: Sequence[SearchTask], message: RunSearches, ctx: Context) -> None:
+    async def _run(self, tasks: Sequence[Inquiry], message: RunSearches, ctx: Context) -> None:
         """Carry out all tasks, several at once; those that the time is too short for have failed."""
         left, limit, explored = ctx.remaining_seconds(), most_results(message), message.brief.direction or message.text
         seconds = left * SHARE
         places, ended = asyncio.Semaphore(AT_ONCE), 0
 
-        async def carry_out(task: SearchTask) -> None:
+        async def carry_out(task: Inquiry) -> None:
             nonlocal ended
             name = f"{task.source}: {task.query}"
             async with places:
-                task.status = "asked"
                 ctx.publish(StageProgress("searching", "Searching", ended, len(tasks), name))
                 within = max(0.0, seconds - (left - ctx.remaining_seconds()))
                 await self._ask(task, limit, within)
@@ -102,11 +114,11 @@ class Searcher(Actor[RunSearches]):
         await run_until_stop(carry_out_all(), ctx, within=seconds)
         if not ctx.stopping:
             for task in tasks:
-                if task.status in {"waiting", "asked"}:
+                if task.status == "pending":
                     why = f"The time for searching was over before {task.source} had answered all queries."
                     task.status, task.found = "failed", (FailedSource(task.source, "timed_out", why),)
 
-    async def _ask(self, task: SearchTask, limit: int, within: float) -> None:
+    async def _ask(self, task: Inquiry, limit: int, within: float) -> None:
         try:
             task.found = await self._search.search(task.source, task.query, limit=limit, within=within)
         except PortFailed as error:
@@ -115,7 +127,7 @@ class Searcher(Actor[RunSearches]):
             why = f"{task.source} broke down ({type(error).__name__}); the log tells more."
             log.exception("search.broke_down", source=task.source)
         else:
-            task.status = "answered"
+            task.status = "done"
             return
         task.status, task.found = "failed", (FailedSource(task.source, "source_failed", why),)
 

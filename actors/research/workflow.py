@@ -6,7 +6,7 @@ from actors.evidence.passages import Passage
 from actors.evidence.sources import FailedSource, Page, SearchResult, Statement
 from actors.reporting.report import Report
 from actors.research import messages as m
-from actors.research.models import Analysis, Plan, ResearchOptions, Section
+from actors.research.models import Analysis, Plan, ResearchOptions, SearchTask, Section
 from actors.workflow.tables import MAX_SECONDS, Case, Limits, RetryStage, Step, Workflow
 from actors.workflow.verify import verify
 
@@ -27,6 +27,8 @@ class ResearchCase(Case, frozen=True, kw_only=True, gc=False):
     text: str
     brief: ResearchOptions = ResearchOptions()
     plan: Plan | None = None
+    searches: tuple[SearchTask, ...] = ()
+    """Every query to every source, those of the rounds above this one included (RE-14)."""
     results: tuple[SearchResult, ...] = ()
     pages: tuple[Page, ...] = ()
     read_before: int = 0

@@ -89,7 +89,10 @@ async def read_trace(node: "Node", stored: StoredRun) -> TraceRecord:
         notes.append(f"{pluralize(omitted, 'more step')} had no room: a run keeps {KILOBYTES} KiB of its trace.")
     if not (searches or calls):
         notes.append(NOTHING)
-    known = (*told, *(each for each in steps if not isinstance(each, OmittedSteps)))
+    known = (
+        *(each for each in told if not each.pending),
+        *(each for each in steps if not isinstance(each, OmittedSteps)),
+    )
     return TraceRecord(
         ticket=run.ticket, run=run.id, workflow=run.workflow, status=run.status, searches=searches, answers=answers,
         calls=calls, tools=tools, omitted=omitted, notes=tuple(notes), trace=run.trace[:TRACE_DIGITS],

@@ -1,6 +1,6 @@
 """All sources behind one port: those that a file in `sources/` describes, with limits for all runs of a process."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
@@ -73,6 +73,10 @@ class Sources:
             await each.close()
 
 
+KEPT = "search"
+"""The kind of effect that an answer is."""
+
+
 class RunSources:
     """`actors.ports.Search` for one research: what was answered before a crash is not asked again."""
 
@@ -103,8 +107,14 @@ class RunSources:
         if not record.answers_kept:
             return await search(query, limit=limit, within=within)
         key = f"{source}\n{limit}\n{query}"
-        known: Found | None = self._effects.get("search", key, tuple[SearchResult, ...])
+        known: Found | None = self._effects.get(KEPT, key, tuple[SearchResult, ...])
         if known is None:
             known = await search(query, limit=limit, within=within)
-            await self._effects.put("search", key, known)
+            await self._effects.put(KEPT, key, known)
         return known
+
+
+def list_answered(effects: Iterable[tuple[str, str, bytes]]) -> frozenset[tuple[str, str]]:
+    """Source and query of each search whose answer is among the effects of a run."""
+    keys = (key.split("\n", 2) for kind, key, _ in effects if kind == KEPT)
+    return frozenset((source, query) for source, _, query in keys)

@@ -3,7 +3,7 @@
 import argparse
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runtime.cli import Exit, utf8
@@ -13,6 +13,7 @@ from runtime.service_error import ServiceError
 from runtime.user_text import as_json, safe, spell_out
 
 if TYPE_CHECKING:
+    from runtime.engine.node import Node
     from runtime.engine.run_record import Ended, Record
     from runtime.settings import Settings
     from runtime.storage.journal import RunJournal
@@ -28,6 +29,8 @@ examples:
   %(prog)s T-1a2b3c4d --verbose       (with the handoffs)
   %(prog)s T-1a2b3c4d --quotes        (with the words behind each statement)
 """
+QUERIES = 20
+"""So many that are not done are told one by one; `--json` and `trace` tell all."""
 PICKING = ("search", "failed", "workflow", "since", "limit")
 
 
@@ -80,9 +83,11 @@ async def _one(arguments: argparse.Namespace, settings: "Settings") -> int:
         stored, journal = await service.find(arguments.id), service.node.journal
         asked, outcome = await service.read_question(stored), await journal.outcome(stored)
         record, progress = await service.describe(stored, asked), await _progress(journal, stored)
+        searches = await _list_searches(service.node, stored)
         if arguments.json:
             handoffs = outcome.handoffs if outcome else (await journal.fold(stored)).handoffs
-            print(as_json({**_row(record, progress), "note": asked.note, "handoffs": handoffs, "outcome": outcome}))
+            told = {"note": asked.note, "handoffs": handoffs, "outcome": outcome}
+            print(as_json({**_row(record, progress), **({"searches": searches} if searches else {}), **told}))
             return Exit.DONE
         shown: Iterable[Line]
         if outcome is None:
@@ -91,7 +96,8 @@ async def _one(arguments: argparse.Namespace, settings: "Settings") -> int:
             ended = (await service.conclude(outcome))._replace(judgement=await service.judgement(stored))
             shown = _describe_end(ended, verbose=arguments.verbose, quotes=arguments.quotes)
         language = outcome.language if outcome else ""
-        write([*head(record, time.time(), asked.note, language), Line(""), *shown], sys.stdout)
+        begun = [*head(record, time.time(), asked.note, language), *_describe_searches(searches), Line("")]
+        write([*begun, *shown], sys.stdout)
     return Exit.DONE
 
 
@@ -116,6 +122,47 @@ async def _progress(journal: "RunJournal", stored: "StoredRun") -> dict[str, Any
     except JournalDamaged:  # one that cannot be read hides none of the others
         return {}
     return {"stage": str(where.state), "round": deepest.number, "rounds": deepest.of} if deepest else {}
+
+
+async def _list_searches(node: "Node", stored: "StoredRun") -> list[dict[str, str]]:
+    """
+    Each query of a run and of those below it, and how far it has come, as the deepest knows them.
+
+    What a stage that is still at work, or was killed, has got is durable before its end, and so counts as done.
+    """
+    from runtime.cli.child_runs import below
+    from runtime.families import find
+    from runtime.observe.run_trace import find_outermost
+    from runtime.search.source_registry import list_answered
+    from runtime.storage.damage import JournalDamaged
+
+    try:
+        newest = [*reversed(await below(node.journal, stored)), stored]
+        told = [find(each.workflow).list_searches((await node.journal.fold(each)).case) for each in newest]
+    except JournalDamaged:
+        return []
+    answered = list_answered(await node.effects.load(find_outermost(stored.id)))
+    known = {(each.where, each.query): each for steps in reversed(told) for each in steps}
+    return [
+        {
+            "query": each.query, "source": each.where, "why": each.failed,
+            "status": "done" if key in answered or not (each.pending or each.failed)
+            else "pending" if each.pending else "failed",
+        }
+        for key, each in known.items()
+    ]  # fmt: skip
+
+
+def _describe_searches(searches: Sequence[dict[str, str]]) -> Iterator[Line]:
+    """How many queries are done, and which are not."""
+    if not searches:
+        return
+    of = [each["status"] for each in searches]
+    counts = (f"{of.count(status)} {status}" for status in ("done", "pending", "failed") if status in of)
+    yield Line(f"Queries: {', '.join(counts)}.")
+    for each in [each for each in searches if each["status"] != "done"][:QUERIES]:
+        why = f" ({safe(each['why'])})" if each["why"] else ""
+        yield Line(f"{each['status']}, {safe(each['source'])}: {safe(each['query'])}{why}", "poor", 2)
 
 
 def _describe_end(ended: "Ended", *, verbose: bool, quotes: bool) -> Iterator[Line]:

@@ -128,7 +128,9 @@ def _describe_search(search: SearchStep, *, full: bool) -> Iterator[Line]:
         yield _describe_find(number, each, columns)
     if left := len(search.found[most:]) + search.more:
         yield Line(f"and {left} more", "faint", 6)
-    if not (search.found or search.abstain or search.failed):
+    if search.pending:
+        yield Line("Its end is not known yet.", "faint", 6)
+    elif not (search.found or search.abstain or search.failed):
         yield Line("It found nothing new.", "faint", 6)
 
 

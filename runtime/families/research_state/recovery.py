@@ -152,6 +152,7 @@ def goes_on(project: Project) -> ResearchCase:
     )  # fmt: skip
     return ResearchCase(
         ticket_id=case.ticket_id, text=case.text, language=guess_language(case.text), brief=brief, plan=case.plan,
+        searches=case.searches,
         results=tuple(map(_bound_quality, case.results)), pages=case.pages,
         read_before=min(max(case.read_before, 0), len(case.pages)), missed=case.missed,
         learnings=case.learnings, passages=case.passages,

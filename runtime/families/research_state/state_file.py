@@ -17,7 +17,8 @@ import msgspec
 from actors.evidence.passages import Passage
 from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.reporting.markdown import render_markdown
-from actors.research.models import Analysis, Contradiction, ResearchOptions
+from actors.research.analysis_summary import analysis_summary
+from actors.research.models import Analysis, Contradiction, ResearchOptions, SearchTask
 from actors.research.workflow import ResearchCase
 from actors.text.catalogue import ENGLISH, say
 from actors.text.truncate import shorten
@@ -33,6 +34,7 @@ from runtime.state_files.parser import (
     Part,
     Unreadable,
     built,
+    clean,
     fence,
     fields,
     from_table,
@@ -150,18 +152,20 @@ def split(text: str) -> tuple[Head, list[str], bool]:
 
 SECTIONS = {
     "Plan": "plan",
+    "Searches": "searches",
     "Search results": "results",
     "Extracted content": "pages",
     "Learnings": "learnings",
     "Answers": "sections",
     "Analysis": "analysis",
+    "Summary": "",
     "Contradictions": "",
     "Citations": "passages",
     "Not obtained": "missed",
     "Directions": "directions",
     "Parts of the report": "report",
 }
-"""Heading to field of the case. Contradictions are the analysis's."""
+"""Heading to field of the case. Summary and contradictions are the analysis's."""
 REMARKS = "Remarks"
 """The section of all fields that have none of their own."""
 REPORT = "Report"
@@ -174,8 +178,15 @@ RESULTS = {
     "Key points": "key_points", "Query": "query", "Published": "published",
 }  # fmt: skip
 """Column of the table to field. One without a field is for show."""
+SEARCHES = {
+    "Query": "query", "Source": "source", "Status": "status", "Results": "found", "Round": "round", "Why": "detail",
+}  # fmt: skip
 MISSED = {"Place": "place", "Reason": "reason", "Detail": "detail"}
-TABLES: dict[str, Any] = {"results": (SearchResult, RESULTS), "missed": (FailedSource, MISSED)}
+TABLES: dict[str, Any] = {
+    "searches": (SearchTask, SEARCHES),
+    "results": (SearchResult, RESULTS),
+    "missed": (FailedSource, MISSED),
+}
 TEXTS: dict[str, type[Page | Passage]] = {"pages": Page, "passages": Passage}
 """Records with a heading and a block of their own."""
 _FIELDS = {field.name: field for field in msgspec.structs.fields(ResearchCase)}
@@ -197,20 +208,22 @@ def parse_state(text: str) -> Project:
     head, lines, sound = split(text)
     _, found = parts(list(enumerate(lines, 1)), "## ")
     known: dict[str, Any] = {}
-    contradictions: tuple[Contradiction, ...] = ()
+    analysis: dict[str, Any] = {}
     for part in found:
         if part.title == REPORT:
             break
         if part.title == "Contradictions":
-            contradictions = _listed_in(part, tuple[Contradiction, ...])
+            analysis["contradictions"] = _listed_in(part, tuple[Contradiction, ...])
+        elif part.title == "Summary":
+            analysis["summary"] = _read_summary(part)
         elif part.title == REMARKS:
             known |= values(_only_items(part.lines), _REMARKED)
         elif name := SECTIONS.get(part.title):
             known[name] = _section(part, name)
         else:
             raise Unreadable(part.line, f"there is no section {part.title!r}; these are: {', '.join(SECTIONS)}.")
-    if contradictions:
-        known["analysis"] = msgspec.structs.replace(known.get("analysis", Analysis()), contradictions=contradictions)
+    if analysis:
+        known["analysis"] = msgspec.structs.replace(known.get("analysis", Analysis()), **analysis)
     if (report := known.get("report")) and (said := known.get("resolution")) and said.text == AS_REPORT:
         known["resolution"] = msgspec.structs.replace(said, text=render_markdown(report))
     case = ResearchCase(
@@ -253,7 +266,7 @@ def _body(project: Project) -> Iterator[str]:
             as_report = msgspec.structs.replace(case.resolution, text=AS_REPORT)
             case = msgspec.structs.replace(case, resolution=as_report)
     for title, name in SECTIONS.items():
-        lines = list(_contradictions(case) if not name else _render_field(case, name))
+        lines = list(_render_field(case, name) if name else _render_part(title, case.analysis or Analysis()))
         if lines or (name and getattr(case, name) != _FIELDS[name].default):
             yield from ("", f"## {title}", "", *lines)
     if remarks := list(fields(case, but=_OWN)):
@@ -268,9 +281,24 @@ def _below_title(report: str) -> Iterator[str]:
         yield f"#{line}" if line.startswith("#") else line
 
 
-def _contradictions(case: ResearchCase) -> Iterator[str]:
-    for each in case.analysis.contradictions if case.analysis else ():
-        yield from render_item(each)
+def _render_part(title: str, analysis: Analysis) -> Iterator[str]:
+    """What of the analysis stands in a section of its own."""
+    if title == "Contradictions":
+        for each in analysis.contradictions:
+            yield from render_item(each)
+    elif _is_ours(analysis):
+        for line in clean(analysis.summary).rstrip("\n").split("\n"):
+            yield f"#{line}" if line.startswith("#") else line
+
+
+def _is_ours(analysis: Analysis) -> bool:
+    """Whether the summary is Markdown that Terminus made, in which no page can say anything but words."""
+    return bool(analysis.summary) and analysis.summary == analysis_summary(analysis)
+
+
+def _read_summary(part: Part) -> str:
+    """The summary, whose headings stand a level deeper in the file."""
+    return "\n".join(line.removeprefix("#") for _, line in part.lines).strip("\n") + "\n"
 
 
 def _render_field(case: ResearchCase, name: str) -> Iterator[str]:
@@ -289,7 +317,8 @@ def _render_field(case: ResearchCase, name: str) -> Iterator[str]:
         for number, each in enumerate(value, 1):
             yield from render_item(each, place=number)
     elif value is not None:
-        yield from fields(value, but=("contradictions",) if name == "analysis" else ())
+        own = ("contradictions", *(("summary",) if _is_ours(value) else ())) if name == "analysis" else ()
+        yield from fields(value, but=own)
 
 
 def _section(part: Part, name: str) -> Any:

@@ -216,3 +216,12 @@ def test_the_summary_of_an_analysis_has_all_its_parts_and_a_short_overview() -> 
 @pytest.mark.req("PR-19")
 def test_the_summary_of_an_empty_analysis_says_so() -> None:
     assert analysis_summary(Analysis()).count("_Not found in the sources._") == 7
+
+
+def test_a_statement_that_was_an_item_of_a_list_is_one_item_of_the_summary() -> None:
+    steps = tuple(map(said, ("- Search: finds all.", "* - Two bullets.", "3. Press start.", "1990 was dry.")))
+
+    text = analysis_summary(Analysis(overview=steps[:1], profile=Profile("Lumen", (), features=steps)))
+
+    assert "## Overview\n\nSearch: finds all.\n" in text
+    assert "\n- Search: finds all.\n- Two bullets.\n- 3\\. Press start.\n- 1990 was dry.\n" in text

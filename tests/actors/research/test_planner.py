@@ -6,7 +6,7 @@ import pytest
 
 from actors.ports import ModelFailed, ModelRequest
 from actors.research.messages import MakePlan
-from actors.research.models import Plan, ResearchOptions
+from actors.research.models import Plan, ResearchOptions, SearchTask
 from actors.research.output_schemas import PlanDraft
 from actors.research.planner import Planner
 from actors.workflow.progress import RoundBegan
@@ -92,3 +92,17 @@ async def test_a_model_plans_with_what_the_task_says_and_with_no_figures_or_side
     asked = PlanDraft((TASK, *loaded), (TASK, "costs of 9000"), ("Glim", "Orbit"))
     made, _ = await plan(order(), Scripted({PlanDraft: asked}))
     assert (made.questions, made.queries, made.sides) == ((TASK,), (TASK,), ())
+
+
+@pytest.mark.req("RE-14")
+async def test_each_query_of_a_plan_is_a_pending_search_beside_those_of_the_rounds_before() -> None:
+    known = Plan(("Q?",), ("mills", "tides"), ("web", "urls", "rss"))
+    before = (SearchTask("old", "web", "failed", 0, "It was busy."), SearchTask("mills", "web", "done", 3))
+    message = order(plan=known, brief=ResearchOptions(round=2), searches=before)
+
+    made = await Planner(Scripted({}), ("web", "rss"), "Plan.").receive(message, Turn())  # type: ignore[arg-type]
+
+    assert set(made.searches or ()) == {
+        *before, SearchTask("mills", "rss", round=2), SearchTask("tides", "web", round=2),
+        SearchTask("tides", "rss", round=2),
+    }  # fmt: skip

@@ -1,7 +1,9 @@
 """The searches of a research as its case tells of them."""
 
+import msgspec
+
 from actors.evidence.sources import FailedSource, SearchResult
-from actors.research.models import Plan
+from actors.research.models import Plan, SearchTask
 from actors.research.search_steps import BETTER, list_searches
 from actors.research.workflow import ResearchCase
 
@@ -41,3 +43,17 @@ def test_queries_that_found_nothing_those_of_a_round_deeper_and_sources_that_fai
 
 def test_a_case_without_a_plan_tells_of_none() -> None:
     assert list_searches(ResearchCase(ticket_id="RS-1", text="How?")) == ()
+
+
+def test_a_query_is_told_as_its_search_task_says() -> None:
+    searches = (
+        SearchTask("gates", "web", "done", 2), SearchTask("locks", "web", "failed", 0, "It was busy."),
+        SearchTask("locks", "rss"),
+    )  # fmt: skip
+
+    told = list_searches(msgspec.structs.replace(CASE, searches=searches))
+
+    assert {(each.where, each.query): (each.failed, each.pending) for each in told} == {
+        ("web", "gates"): ("", False), ("web", "locks"): ("It was busy.", False), ("rss", "locks"): ("", True),
+        ("rss", "gates"): ("The feed did not answer.", False), ("web", "a round deeper"): ("", False),
+    }  # fmt: skip

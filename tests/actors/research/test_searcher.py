@@ -14,8 +14,8 @@ from actors.evidence.sources import FailedSource, SearchResult
 from actors.ports import PortFailed
 from actors.research import searcher
 from actors.research.messages import RunSearches, SearchCompleted, SearchFellShort
-from actors.research.models import Plan, ResearchOptions
-from actors.research.searcher import AT_ONCE, Searcher, SearchTask
+from actors.research.models import Plan, ResearchOptions, SearchTask
+from actors.research.searcher import AT_ONCE, Inquiry, Searcher
 from actors.text.urls import host_of
 from actors.workflow.progress import StageProgress
 from tests.actors.research.test_extractor import Turn
@@ -143,13 +143,13 @@ async def test_re_1_queries_are_searched_in_parallel_but_never_more_than_the_lim
 @pytest.mark.req("RE-14")
 async def test_re_14_a_search_task_holds_its_query_and_how_far_it_has_come(monkeypatch: pytest.MonkeyPatch) -> None:
     # given
-    tasks: list[SearchTask] = []
+    tasks: list[Inquiry] = []
 
-    class Kept(SearchTask):
+    class Kept(Inquiry):
         def __post_init__(self) -> None:
             tasks.append(self)
 
-    monkeypatch.setattr(searcher, "SearchTask", Kept)
+    monkeypatch.setattr(searcher, "Inquiry", Kept)
     monkeypatch.setattr(searcher, "AT_ONCE", 2)
     seen: list[list[str]] = []
 
@@ -167,8 +167,16 @@ async def test_re_14_a_search_task_holds_its_query_and_how_far_it_has_come(monke
     assert [(task.query, task.source) for task in tasks] == [
         (query, "web") for query in ("tea one", "fails", "tea two", "silence")
     ]
-    assert seen[0] == ["asked", "asked", "waiting", "waiting"]
-    assert [task.status for task in tasks] == ["answered", "failed", "answered", "failed"]
+    assert seen[0] == ["pending"] * 4
+    assert [task.status for task in tasks] == ["done", "failed", "done", "failed"]
+    assert said.searches == (
+        SearchTask("tea one", "web", "done", 3),
+        SearchTask("fails", "web", "failed", 0, "No."),
+        SearchTask("tea two", "web", "done", 3),
+        SearchTask(
+            "silence", "web", "failed", 0, "The time for searching was over before web had answered all queries."
+        ),
+    )
     assert [len(task.found) for task in tasks] == [3, 1, 3, 1]
     assert {each.url for each in said.results} == {
         each.url for task in tasks for each in task.found if isinstance(each, SearchResult)

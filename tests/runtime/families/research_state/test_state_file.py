@@ -16,7 +16,7 @@ from actors.evidence.sources import Page, SearchResult, Statement
 from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report, ReportSection, ReportSentence
 from actors.research import searcher
-from actors.research.models import Section
+from actors.research.models import Analysis, Section
 from actors.research.workflow import ResearchCase
 from runtime.families.research_state.state_file import (
     SECTIONS,
@@ -30,8 +30,8 @@ from runtime.state_files.parser import Unreadable, cells, clean, fence, inline, 
 from tests.actors.reporting.test_markdown import EVIL, LINK, TAG, bare
 from tests.actors.research import cases
 from tests.actors.research.cases import compose
-from tests.research import FACT, HARBOR, QUAY, QUESTION, a_case, a_page
-from tests.runtime.families.research_state.cases import HOSTILE, UNWRITABLE, projects, texts
+from tests.research import FACT, HARBOR, QUAY, QUESTION, a_case, a_page, a_statement, summarized
+from tests.runtime.families.research_state.cases import HOSTILE, UNWRITABLE, projects, record, texts
 from tests.runtime.families.research_state.kit import a_project
 
 VIEWER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -107,6 +107,43 @@ def test_beside_the_text_of_a_page_stand_its_original_and_its_entities() -> None
     ) in head
     assert f"- **Original:** {'ab' * 32}\n  - **Content type:** text/html\n" in head
     assert "Entities" not in text
+
+
+@pytest.mark.req("PR-16", "PR-19")
+def test_the_summary_is_markdown_with_overview_features_competitors_and_swot() -> None:
+    case = a_case()
+    assert case.analysis is not None
+    summary = case.analysis.summary
+
+    text = render_state(a_project(case))
+
+    # then a viewer shows it as headings and items, and nothing of it stands in a block of code
+    stands = text.split("\n## Summary\n")[1].split("\n## ")[0]
+    tokens = VIEWER.parse(stands)
+    after = [(tokens[n].tag, shown(tokens[n + 1])) for n in range(len(tokens)) if tokens[n].type == "heading_open"]
+    swot = [("h4", each) for each in ("Strengths", "Weaknesses", "Opportunities", "Threats")]
+    assert after == [("h3", "Overview"), ("h3", "Features"), ("h3", "Competitors"), ("h3", "SWOT"), *swot]
+    assert not [each for each in tokens if each.type in {"fence", "code_block"}]
+    assert len(stands.split("### Overview\n\n")[1].split("\n\n###")[0]) < 500
+    assert [shown(tokens[n + 1]) for n in range(len(tokens)) if tokens[n].type == "paragraph_open"][:2] == [FACT, FACT]
+    # and it comes back as it was, as does what a person writes into it
+    assert parse_state(text) == a_project(case)
+    mended = parse_state(text.replace("### Competitors\n", "### Competitors\n\n- **Pier**: It is new.\n")).case
+    assert mended.analysis == msgspec.structs.replace(
+        case.analysis, summary=summary.replace("## Competitors\n", "## Competitors\n\n- **Pier**: It is new.\n")
+    )
+    assert parse_state(render_state(a_project(mended))).case == mended
+
+
+@hypothesis.settings(max_examples=50, suppress_health_check=list(hypothesis.HealthCheck))
+@hypothesis.given(record(Analysis).map(summarized))
+def test_any_summary_comes_back_and_none_writes_into_the_rest_of_the_file(analysis: Analysis) -> None:
+    case = ResearchCase(ticket_id="T-1", text=QUESTION, analysis=analysis, directions=("licensing",))
+
+    text = render_state(a_project(case))
+
+    assert "\n## Summary\n" in text
+    assert parse_state(text).case == cleaned(case)
 
 
 @pytest.mark.req("PR-17", "PR-15")
@@ -334,6 +371,7 @@ def test_a_viewer_that_knows_neither_fences_nor_frontmatter_obeys_nothing(evil: 
     case = a_case(
         text=evil, results=(SearchResult("web", evil, HARBOR, summary=evil),), directions=(evil,),
         pages=(a_page(text=evil, title=evil),), report=Report(title=evil, question=evil),
+        analysis=summarized(Analysis(overview=(a_statement(evil),))),
     )  # fmt: skip
     project = a_project(case, title=evil, message=evil)
 
