@@ -5,7 +5,8 @@ import hashlib
 import io
 import itertools
 import re
-from collections.abc import Callable, Mapping
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,20 +34,24 @@ from runtime.cli.view.board import board, fold_board
 from runtime.cli.view.live import console, picture
 from runtime.cli.view.result import exit_status
 from runtime.cli.view.result import lines as describe
+from runtime.crawl import originals
 from runtime.families import research
 from runtime.families.limits import configure
 from runtime.families.research_runs import ResearchPorts
 from runtime.families.research_state.state_file import render_state
 from runtime.settings import AgentSettings, AgentsSettings, RunSettings, Settings
+from tests import site_pages
 from tests.actors.research.test_extractor import Turn
 from tests.clock import settle
 from tests.fakes import Hangs, Says, targets
 from tests.inquiry import QUESTION, WEB, Finds, Inquiry, Looks, Reads, Scripted
 from tests.requirements.desk import Desk, jumping
+from tests.requirements.test_research_engine import FEED, GOOD, Found, explore
 from tests.research import a_case
 from tests.runtime.crawl.kit import Here
 from tests.runtime.families.research_state.kit import CREATED, UPDATED, a_project
 from tests.runtime.http.test_stream import blocks
+from tests.site import Reply
 
 ONE = ResearchOptions(breadth=3, depth=1)
 TURNS = 100
@@ -1023,7 +1028,7 @@ async def test_pr_33_a_research_that_goes_on_is_backed_up_every_thirty_seconds(
     async with desk.serve() as web:
         await web.submit(QUESTION, research={"breadth": 3, "depth": 1}, id="P-1")
         place = Path(web.node.settings.storage.folder) / "backups" / "P-1"
-        counts = []
+        counts = list[int]()
         with jumping(web.node):
             for _ in range(4):
                 await asyncio.sleep(29.0 if not counts else 30.0)
@@ -1154,3 +1159,87 @@ def test_pr_25_a_search_has_fifteen_seconds_a_page_thirty_and_a_model_two_minute
     assert (usual.feeds.seconds, usual.duckduckgo.seconds) == (15.0, 15.0)
     assert usual.fetch.page_seconds == 30.0
     assert usual.model.call_seconds == 120.0
+
+
+NEWS = b"""<?xml version="1.0"?><rss version="2.0"><channel><title>Trams</title><link>https://news.example/</link><item>
+<title>Tram line 7 to the airport</title><link>http://127.0.0.1:1/tram</link>
+<description>Tram line 7 now goes to the airport.</description></item></channel></rss>"""
+LONG = "/handbook"
+HANDBOOK = (
+    "# Handbook of tram line 7\n\n"
+    + "\n\n".join(f"Paragraph {n} tells which mooring of the harbour is free on day {n}." for n in range(2_000))
+    + "\n\nThe ride of tram line 7 to the airport takes 26 minutes, says its handbook.\n\n"
+    + "## Features\n\n- Sounding\n\n## Competitors\n\n- Lumen\n\n## Tech stack\n\n- Redis\n"
+)
+"""Over 100 KB, of which a sentence at the end matters."""
+
+
+@pytest.fixture(scope="module")
+def various() -> Iterator[tuple[Found, Path]]:
+    """A research on all kinds of sources, one of whose pages is very long; and its storage folder."""
+    pages = {FEED: Reply(NEWS, "application/rss+xml"), LONG: Reply(HANDBOOK.encode(), "text/markdown")}
+    with tempfile.TemporaryDirectory() as folder:
+        found = asyncio.run(
+            explore(
+                Path(folder), GOOD | {LONG: 2}, question="How long does tram line 7 take to the airport?", pages=pages,
+                sources=("tavily", "rss"), ordered=("/articles/ferry",),
+            )
+        )  # fmt: skip
+        yield found, Path(folder)
+
+
+@pytest.mark.req("PR-11")
+def test_pr_11_feeds_a_web_search_and_ordered_pages_give_the_same_kind_of_results(
+    various: tuple[Found, Path],
+) -> None:
+    found, _ = various
+    of: dict[str, list[SearchResult]] = {}
+    for each in found.case.results:
+        of.setdefault(each.source, []).append(each)
+
+    assert {type(each) for each in found.case.results} == {SearchResult}
+    assert set(of) == {"tavily", "rss", "urls"}
+    (news,), (ordered,) = of["rss"], of["urls"]
+    assert (news.title, news.url) == ("Tram line 7 to the airport", "http://127.0.0.1:1/tram")
+    assert news.summary == "Tram line 7 now goes to the airport."
+    assert ordered.url == found.site.url("/articles/ferry")
+    assert {each.url for each in of["tavily"]} == {found.site.url(*each) for each in (GOOD | {LONG: 2}).items()}
+    assert all(each.title and each.url and 0.0 < each.quality <= 1.0 for each in found.case.results)
+    assert "electric ferry Petrel" in found.text("/articles/ferry"), "it was crawled"
+
+
+@pytest.mark.req("PR-12")
+def test_pr_12_a_page_has_its_original_and_its_enriched_text_with_metadata(various: tuple[Found, Path]) -> None:
+    found, folder = various
+    (page,) = [each for each in found.case.pages if each.url.endswith("/articles/tram")]
+
+    assert page.original is not None
+    sent = originals.read(folder, page.original.sha256)
+    assert sent == site_pages.article("/articles/tram", 0).html.encode()
+    assert (page.original.content_type, page.original.size) == ("text/html", len(sent))
+    assert "The ride takes 26 minutes" in page.text
+    assert "<p>" not in page.text
+    assert (page.source, page.url) == ("tavily", found.site.url("/articles/tram"))
+    assert page.title
+    assert 0 < len(page.summary) < 200
+    assert 0 < len(page.key_points) < 5
+    assert all(each in page.text for each in page.key_points)
+    assert page.read_at.startswith("20")
+
+
+@pytest.mark.req("PR-18")
+def test_pr_18_over_100_kb_are_compressed_to_the_essential_and_names_are_stored_apart(
+    various: tuple[Found, Path],
+) -> None:
+    found, _ = various
+    assert len(HANDBOOK.encode()) > 100 * 1024
+    (page,) = [each for each in found.case.pages if each.url.endswith(LONG)]
+
+    assert page.compressed
+    assert page.full_length > 100 * 1024
+    assert 0 < len(page.text) <= 20_000
+    assert "takes 26 minutes, says its handbook" in page.text, "what bears on the question, wherever it stands"
+    assert page.entities.features == ("Sounding",)
+    assert page.entities.competitors == ("Lumen",)
+    assert page.entities.tech_stack == ("Redis",)
+    assert not any(each.compressed for each in found.case.pages if each is not page)
