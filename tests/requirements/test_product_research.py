@@ -45,7 +45,7 @@ from tests.actors.research.test_extractor import Turn
 from tests.clock import settle
 from tests.fakes import Hangs, Says, targets
 from tests.inquiry import QUESTION, WEB, Finds, Inquiry, Looks, Reads, Scripted
-from tests.requirements.desk import Desk, jumping
+from tests.requirements.desk import Desk, end, jumping
 from tests.requirements.test_research_engine import FEED, GOOD, Found, explore
 from tests.research import a_case
 from tests.runtime.crawl.kit import Here
@@ -1031,7 +1031,7 @@ async def test_pr_33_a_research_that_goes_on_is_backed_up_every_thirty_seconds(
         counts = list[int]()
         with jumping(web.node):
             for _ in range(4):
-                await asyncio.sleep(29.0 if not counts else 30.0)
+                await asyncio.sleep(30.0 if counts else 20.0)
                 counts.append(len([*place.glob("*.md")]))
 
     assert [count - counts[0] for count in counts] == [0, 1, 2, 3]
@@ -1243,3 +1243,33 @@ def test_pr_18_over_100_kb_are_compressed_to_the_essential_and_names_are_stored_
     assert page.entities.competitors == ("Lumen",)
     assert page.entities.tech_stack == ("Redis",)
     assert not any(each.compressed for each in found.case.pages if each is not page)
+
+
+@pytest.mark.req("PR-24", "PR-32")
+@pytest.mark.parametrize(
+    ("cancelled", "why", "seconds"), [(False, "step_timed_out", 200.0), (True, "cancel_forced", 30.0)]
+)
+async def test_pr_24_a_research_that_had_to_be_stopped_is_failed_in_its_state_and_its_user_is_told_why(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, cancelled: bool, why: str, seconds: float
+) -> None:
+    monkeypatch.setattr("runtime.engine.node.Workers", lambda _: Here())
+    desk.ports = ResearchPorts(Finds(), Reads(), Looks())
+    asked: list[str] = []
+    desk.plays("searcher", lambda: Silent(asked))
+    async with desk.serve(Scripted({}), run={"agent_seconds": 100.0}) as web:
+        receipt = await web.submit(QUESTION, research={"breadth": 3, "depth": 1}, id="P-1")
+        while not asked:  # noqa: ASYNC110 - it is asked when it is its turn
+            await asyncio.sleep(0)
+        if cancelled:
+            await web.ask("POST", receipt["links"]["cancel"])
+        outcome = await end(web, "P-1")
+        _, told = await web.ask("GET", receipt["links"]["ticket"])
+        folder = Path(web.node.settings.storage.folder)
+
+    assert (outcome.status, outcome.why) == ("error", why)
+    assert seconds <= outcome.seconds < seconds + 2.0
+    assert asked.count("asked") == (1 if cancelled else 2)
+    known = frontmatter.loads((folder / "P-1.md").read_text(encoding="utf-8")).metadata
+    assert (known["status"], known["progressMessage"]) == ("failed", outcome.detail)
+    assert outcome.detail.endswith((".", "?"))
+    assert told["outcome"]["detail"] == outcome.detail
