@@ -1,8 +1,13 @@
 """The research workflow held to its source document: states, retries, time limits, cancelling, shared state."""
 
 import asyncio
+import hashlib
+import io
+import itertools
 import re
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import frontmatter
@@ -16,26 +21,37 @@ from actors.research import messages as m
 from actors.research.extractor import Extractor
 from actors.research.messages import CloseResearch, ExtractionCompleted, ReadSources, ResearchClosed
 from actors.research.models import Plan, ResearchOptions
-from actors.research.output_schemas import Answer, PlanDraft
+from actors.research.output_schemas import Answer, PlanDraft, Point, Points
 from actors.research.workflow import RESEARCH, ResearchCase, State
+from actors.text.sentences import split_sentences
 from actors.workflow.outcome import EndReason
 from actors.workflow.progress import RoundBegan, StageProgress
 from actors.workflow.tables import ORCHESTRATOR, Limits, RetryStage, Step
 from actors.workflow.verify import verify
 from bus import Actor, Context
 from runtime.cli import Exit
+from runtime.cli.view.board import board, fold_board
+from runtime.cli.view.live import console, picture
 from runtime.cli.view.result import exit_status
 from runtime.cli.view.result import lines as describe
+from runtime.crawl import originals
 from runtime.families import research
 from runtime.families.limits import configure
+from runtime.families.research_runs import ResearchPorts
 from runtime.families.research_state.state_file import render_state
 from runtime.settings import AgentSettings, AgentsSettings, RunSettings, Settings
+from tests import site_pages
 from tests.actors.research.test_extractor import Turn
 from tests.clock import settle
 from tests.fakes import Hangs, Says, targets
 from tests.inquiry import QUESTION, WEB, Finds, Inquiry, Looks, Reads, Scripted
+from tests.requirements.desk import Desk, end, jumping
+from tests.requirements.test_research_engine import FEED, GOOD, Found, explore
 from tests.research import a_case
+from tests.runtime.crawl.kit import Here
 from tests.runtime.families.research_state.kit import CREATED, UPDATED, a_project
+from tests.runtime.http.test_stream import blocks
+from tests.site import Reply
 
 ONE = ResearchOptions(breadth=3, depth=1)
 TURNS = 100
@@ -64,7 +80,7 @@ async def test_pr_8_a_research_goes_from_planning_to_completed() -> None:
     outcome = await inquiry.end()
 
     assert states(inquiry) == STAGES
-    assert inquiry.where.state == State.COMPLETED
+    assert inquiry.where.state == "completed"
     assert (outcome.why, outcome.by, outcome.status) == (EndReason.COMPLETED, "reporter", "suggested")
     assert [to for to in targets(outcome) if to != ORCHESTRATOR] == [
         "planner", "searcher", "extractor", "analyzer", "reporter"
@@ -99,7 +115,9 @@ async def test_pr_2_what_an_agent_finds_later_agents_read_in_the_state() -> None
     search, read, analyse, close = asked
     assert search.plan.queries
     assert search.plan.sources == ("web",)
-    assert search.plan.least_pages >= 1
+    assert min(search.plan.least_pages, search.plan.least_results) >= 1
+    assert 0.0 < search.plan.least_quality < 1.0
+    assert {query for _, query in inquiry.search.asked} == set(search.plan.queries)
     assert read.results
     assert all(isinstance(each, SearchResult) for each in read.results)
     assert analyse.pages
@@ -677,3 +695,581 @@ def test_pr_14_the_frontmatter_says_what_is_researched_and_how_far_it_is() -> No
     assert known["progressMessage"] == "Round 2 of 2: analyzing"
     assert str(known["createdAt"]) == CREATED
     assert str(known["updatedAt"]) == UPDATED
+
+
+LUMORA = {
+    "https://one.example/lumora": "The Lumora lamp can be dimmed in 9 steps. Crews praise that the Lumora lamp starts "
+    "in 2 seconds. The closest rival of the Lumora lamp is the Glimmer lamp.",
+    "https://two.example/battery": "Crews complain that the battery of the Lumora lamp lasts only 40 minutes. Hotels "
+    "are beginning to buy the Lumora lamp.",
+    "https://three.example/cells": "A ban on lithium cells would stop sales of the Lumora lamp. The Lumora lamp has a "
+    "weight of 310 grams, and the Glimmer lamp has a weight of 250 grams.",
+}
+"""Invented."""
+SAID = {
+    "dimmed": "feature", "praise": "strength", "rival": "competitor", "complain": "weakness", "Hotels": "opportunity",
+    "ban": "threat",
+}  # fmt: skip
+"""A word of each sentence of theirs, and what a model makes of it."""
+
+
+def make_points(task: Any) -> Points:
+    """Each sentence that is shown where it belongs, letter by letter."""
+    said = [(s, n) for n, each in enumerate(task.findings.passages, 1) for s in split_sentences(each.text)]
+    return Points(
+        tuple(
+            Point(s, n, s, kind, product="Glimmer" if kind == "competitor" else "")  # type: ignore[arg-type]
+            for s, n in said
+            for word, kind in SAID.items()
+            if word in s and kind in task.material.wanted
+        )
+    )
+
+
+class Product:
+    """A research on a product from the command line, and the state file that it left."""
+
+    def __init__(
+        self, desk: Desk, *words: str, web: Mapping[str, str] = LUMORA, search: Any = None, answers: Any = None
+    ) -> None:
+        self.search, self.fetch = search or Finds(web, ("web", "rss")), Reads(web)
+        desk.ports = ResearchPorts(self.search, self.fetch, Looks())
+        model = Scripted({Points: make_points, **(answers or {})})
+        done = desk.shell(
+            "submit", "--json", "--research", "--id", "P-1", "Product analysis of the Lumora lamp", *words, model=model
+        )
+        self.outcome, self.told = done.json, done.err
+        self.report: str = self.outcome["resolution"]["text"]
+        self.folder = desk.folder / "task-data"
+        self.file = (self.folder / "P-1.md").read_text(encoding="utf-8")
+
+    @property
+    def sections(self) -> dict[str, str]:
+        """Of the state file, by heading."""
+        found = re.split(r"(?m)^## (.+)\n", re.sub(r"(?ms)^( *`{3,})text\n(.*?)\n\1$", _quote_block, self.file))
+        return dict(zip(found[1::2], found[2::2], strict=True))
+
+    @property
+    def results(self) -> list[dict[str, str]]:
+        """The rows of the table of search results."""
+        head, _, *rows = [
+            [cell.strip() for cell in line.strip("|").split(" |")]
+            for line in self.sections["Search results"].strip().splitlines()
+        ]
+        return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+ONE_ROUND = ("--breadth", "3", "--depth", "1")
+
+
+@pytest.mark.req("PR-3", "PR-4", "PR-5")
+def test_pr_4_each_query_is_run_on_each_source_and_each_agents_work_is_stored(desk: Desk) -> None:
+    it = Product(desk, "--breadth", "4", "--depth", "1")
+
+    queries = list(dict.fromkeys(query for _, query in it.search.asked))
+    assert len(queries) > 1
+    assert sorted(it.search.asked) == sorted((source, query) for source in ("web", "rss") for query in queries)
+    plan = it.sections["Plan"]
+    assert all(f"  - {each}\n" in plan for each in (*queries, "web", "rss"))
+    assert "- **Least results:** 2\n" in plan
+    assert "- **Least pages:** 2\n" in plan
+    assert {row["URL"] for row in it.results} == {f"<{url}>" for url in LUMORA}
+    assert all(text in it.sections["Extracted content"] for text in LUMORA.values())
+
+
+@pytest.mark.req("PR-6")
+def test_pr_6_competitors_features_and_swot_are_analysed_stored_and_reported(desk: Desk) -> None:
+    it = Product(desk, *ONE_ROUND)
+
+    analysis = it.sections["Analysis"]
+    for name, said in {
+        "Glimmer": "closest rival", "Features": "dimmed in 9 steps", "Strengths": "starts in 2 seconds",
+        "Weaknesses": "lasts only 40 minutes", "Opportunities": "Hotels are beginning", "Threats": "A ban on lithium",
+    }.items():  # fmt: skip
+        assert re.search(rf"{name}\W*\n(?:.*Statements.*\n)?\s*- [^\n]*{said}", analysis), name
+        assert re.search(rf"(?m)^#+ {name}\n\n[^\n]*{said}[^\n]*\[\d+\]", it.report), name
+
+
+@pytest.mark.req("PR-7")
+def test_pr_7_the_report_is_markdown_with_mermaid_charts_and_citations(desk: Desk) -> None:
+    it = Product(desk, *ONE_ROUND)
+
+    assert it.report.startswith("# Product analysis of the Lumora lamp\n")
+    charts = re.findall(r"(?ms)^```mermaid\n(.*?)\n```$", it.report)
+    assert any("Lumora" in each for each in charts)
+    cited = {int(number) for number in re.findall(r"\[(\d+)\]", it.report)}
+    assert cited == {1, 2, 3}
+    assert len(it.outcome["resolution"]["citations"]) >= 3
+    _, _, sources = it.report.rpartition("## Sources\n")
+    assert all(url in sources for url in LUMORA)
+
+
+@pytest.mark.req("PR-13", "PR-14")
+def test_pr_13_the_state_file_is_that_of_the_project_and_holds_all_that_was_found(desk: Desk) -> None:
+    it = Product(desk, *ONE_ROUND)
+
+    known = frontmatter.loads(it.file).metadata
+    assert list(known)[:7] == [
+        "projectId", "title", "status", "progress", "progressMessage", "createdAt", "updatedAt",
+    ]  # fmt: skip
+    assert (known["projectId"], known["title"]) == ("P-1", "Product analysis of the Lumora lamp")
+    assert (known["status"], known["progress"]) == ("completed", 100)
+    assert known["progressMessage"]
+    assert str(known["createdAt"]) < str(known["updatedAt"])
+    for url, text in LUMORA.items():
+        assert f"<{url}>" in it.sections["Search results"]
+        assert f"> {text}" in it.sections["Extracted content"]
+        assert f"> {text}" in it.sections["Citations"]
+    assert "dimmed in 9 steps" in it.sections["Analysis"]
+
+
+@pytest.mark.req("PR-15")
+def test_pr_15_results_stand_in_a_table_and_each_url_that_was_read_in_a_section(desk: Desk) -> None:
+    it = Product(desk, "--breadth", "2", "--depth", "1")
+
+    assert list(it.results[0])[:5] == ["Source", "Title", "URL", "Quality", "Crawled"]
+    read = set(it.fetch.fetched)
+    assert len(read) == 2
+    assert {row["URL"][1:-1]: row["Crawled"] for row in it.results} == {
+        url: "yes" if url in read else "no" for url in LUMORA
+    }
+    assert all(row["Source"] == "web" and row["Title"] for row in it.results)
+    assert all(0.0 < float(row["Quality"]) <= 1.0 for row in it.results)
+    _, *sections = re.split(r"(?m)^### .+\n", it.sections["Extracted content"])
+    assert [re.findall(r"(?m)^- \*\*URL:\*\* <(.+)>$", each) for each in sections] == [
+        [url] for url in it.fetch.fetched
+    ]
+
+
+class Wordy(Finds):
+    """Finds seventy pages, each with more to say of itself than anybody wants."""
+
+    def __init__(self) -> None:
+        super().__init__(MANY)
+
+    async def search(self, source: str, query: str, *, limit: int, within: float) -> tuple[SearchResult, ...]:
+        self.asked.append((source, query))
+        first = 7 * (len(self.asked) - 1)
+        found = list(self.web.items())[first : first + min(limit, 12)]
+        points = tuple(f"Point {n} of the Lumora lamp." for n in range(9))
+        return tuple(
+            SearchResult(
+                source, f"Page {url[-2:]}", url, f"{text} {' lamp' * 60}", points, query=query, published="2026-01-02"
+            )
+            for url, text in found
+        )
+
+
+MANY = {f"https://h{n}.example/{n:02}": f"The Lumora lamp shines in house {n}." for n in range(70)}
+
+
+@pytest.mark.req("PR-17")
+def test_pr_17_over_fifty_results_are_compressed_the_best_first(desk: Desk) -> None:
+    it = Product(desk, "--breadth", "10", "--depth", "1", web=MANY, search=Wordy())
+
+    assert len(it.results) > 50
+    assert all(0 < len(row["Summary"]) < 200 for row in it.results)
+    assert all(row["URL"] and row["Title"] for row in it.results)
+    points = [[each for each in row["Key points"].split("Point ") if each] for row in it.results]
+    assert {len(each) for each in points} == {4}
+    assert {row["Published"] for row in it.results} == {""}
+    quality = [float(row["Quality"]) for row in it.results][10:]
+    assert quality == sorted(quality, reverse=True)
+
+
+class Twice(Finds):
+    """Each source finds the same pages; those of the second have other titles, and some are mirrors of the first's."""
+
+    async def search(self, source: str, query: str, *, limit: int, within: float) -> tuple[SearchResult, ...]:
+        found = await super().search(source, query, limit=limit, within=within)
+        named = [msgspec.structs.replace(each, title="Lamp") for each in found]
+        if source == "web":
+            return tuple(named)
+        mirrors = [msgspec.structs.replace(each, url=f"https://mirror.example/{each.url[8:]}") for each in named]
+        again = [msgspec.structs.replace(each, title="Again", url=f"{each.url}#top") for each in found]
+        return (*again, *mirrors)
+
+
+@pytest.mark.req("PR-20")
+def test_pr_20_of_results_with_the_same_url_the_first_is_kept(desk: Desk) -> None:
+    it = Product(desk, *ONE_ROUND, search=Twice(LUMORA, ("web", "rss")))
+
+    assert {source for source, _ in it.search.asked} == {"web", "rss"}
+    rows = [(row["URL"][1:-1], row["Source"], row["Title"]) for row in it.results if "mirror" not in row["URL"]]
+    assert sorted(rows) == sorted((url, "web", "Lamp") for url in LUMORA)
+
+
+@pytest.mark.req("PR-21")
+def test_pr_21_results_with_the_same_content_are_skipped_by_its_sha_256(desk: Desk) -> None:
+    it = Product(desk, *ONE_ROUND, search=Twice(LUMORA, ("web", "rss")))
+
+    assert {row["URL"][1:-1] for row in it.results} == set(LUMORA), "no mirror, and all that differ in their text"
+    for text in LUMORA.values():
+        assert f"- **SHA-256:** {hashlib.sha256(text.encode()).hexdigest()}\n" in it.sections["Extracted content"]
+
+
+@pytest.mark.req("PR-22")
+def test_pr_22_a_url_that_the_state_holds_is_not_read_again_and_its_result_is_reused(desk: Desk) -> None:
+    more = {f"https://host{n}.example/{n}": f"The Lumora lamp of house {n} is lit at {n} past ten." for n in range(3)}
+    it = Product(desk, "--breadth", "3", "--depth", "2", web=LUMORA | more, answers={Answer: goes_on})
+
+    assert "[Depth 2/2]" in it.told
+    assert len(it.fetch.fetched) > 3
+    assert len(it.fetch.fetched) == len(set(it.fetch.fetched))
+    crawled = [row["URL"][1:-1] for row in it.results if row["Crawled"] == "yes"]
+    assert sorted(crawled) == sorted(it.fetch.fetched)
+    assert len(it.results) == len({row["URL"] for row in it.results})
+    read = re.findall(r"(?m)^- \*\*URL:\*\* <(.+)>$", it.sections["Extracted content"])
+    assert sorted(read) == sorted(it.fetch.fetched)
+
+
+@pytest.mark.req("PR-34")
+def test_pr_34_each_stage_that_is_over_is_backed_up_and_the_last_is_marked_latest(desk: Desk) -> None:
+    it = Product(desk, *ONE_ROUND)
+
+    place = it.folder / "backups" / "P-1"
+    digest, name = (place / "latest").read_text().split()
+    assert [each for each in place.iterdir() if each.name.endswith("-completed.md")] == [place / name]
+    assert hashlib.sha256((place / name).read_bytes()).hexdigest() == digest
+    assert (place / name).read_text(encoding="utf-8") == it.file
+    names = sorted(each.name for each in place.glob("*.md"))
+    assert list(dict.fromkeys(each[7:-3] for each in names)) == [*STAGES, "completed"]
+
+
+@pytest.mark.req("PR-27", "PR-28")
+def test_pr_27_the_command_line_tells_stage_step_items_item_and_percentage(desk: Desk) -> None:
+    it = Product(desk, *ONE_ROUND)
+
+    lines = re.findall(r"(?m)^ +[\d.]+ s +(\d+) % +(\w+)(?: (\d+)/(\d+)  (.+))?$", it.told)
+    assert list(dict.fromkeys(stage for _, stage, *_ in lines)) == STAGES
+    percents = [int(percent) for percent, *_ in lines]
+    assert percents == sorted(percents)
+    assert percents[0] < 10 < 80 < percents[-1] < 100
+    done = {stage: (done, of, item) for _, stage, done, of, item in lines if of}
+    assert done["planning"] == ("1", "1", "Product analysis of the Lumora lamp")
+    assert done["extracting"][:2] == ("3", "3")
+    assert done["extracting"][2].lower() in {url.rpartition("/")[2] for url in LUMORA}
+    assert done["searching"][2].startswith(("web: ", "rss: "))
+    assert done["searching"][0] == done["searching"][1] == str(len(it.search.asked))
+
+
+def look(inquiry: Inquiry, events: int, seconds: float) -> list[str]:
+    """What the terminal shows of a research, each event of which took some seconds."""
+    shown = board(RESEARCH)
+    for number, event in enumerate(inquiry.heard[:events]):
+        shown = fold_board(shown, event, seconds * number)  # type: ignore[arg-type]
+    stream = io.StringIO()
+    console(stream).print(picture(shown, seconds * events, 600.0, 20))
+    return stream.getvalue().splitlines()
+
+
+def find(inquiry: Inquiry, stage: str, done: int) -> int:
+    """How many events there were when a stage had completed so many items."""
+    (place, *_) = [
+        n for n, each in enumerate(inquiry.heard, 1)
+        if isinstance(each, StageProgress) and (each.stage, each.done) == (stage, done)
+    ]  # fmt: skip
+    return place
+
+
+@pytest.mark.req("PR-27", "PR-28")
+async def test_pr_28_the_terminal_shows_icon_and_percentage_of_each_stage_and_the_time_that_is_left() -> None:
+    inquiry = Inquiry(brief=ONE)
+    await inquiry.end()
+
+    lines = look(inquiry, find(inquiry, "extracting", 2), seconds=1.0)
+
+    stages = [line.split() for line in lines if line.split()[1:2] and line.split()[1].lower() in STAGES]
+    assert [stage[:4] for stage in stages] == [
+        ["✔", "Planning", "100", "%"], ["✔", "Searching", "100", "%"], ["●", "Extracting", "66", "%"],
+        ["○", "Analyzing", "0", "%"], ["○", "Reporting", "0", "%"],
+    ]  # fmt: skip
+    assert "2/3" in stages[2]
+    assert re.search(r"about \d+ s left", " ".join(stages[2]))
+    assert any(re.search(r"\b4\d %, about \d+ s to go", line) for line in lines)
+
+
+@pytest.mark.req("PR-28")
+async def test_pr_28_a_stage_that_failed_has_an_icon_of_its_own() -> None:
+    inquiry = Inquiry(brief=ONE, analyzer=Hangs)
+    await inquiry.end()
+
+    stages = [line.split() for line in look(inquiry, len(inquiry.heard), 1.0)]
+    marks = {words[1]: words[0] for words in stages if len(words) > 1 and words[1].lower() in STAGES}
+    assert "✘" in marks.values()
+    assert (marks["Planning"], marks["Searching"], marks["Extracting"]) == ("✔", "✔", "✔")
+
+
+@pytest.mark.req("PR-29")
+async def test_pr_29_whoever_watches_hears_a_heartbeat_every_five_seconds(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.engine.node.Workers", lambda _: Here())
+    desk.plays("planner", Hangs)
+    async with desk.serve() as web:
+        receipt = await web.submit(QUESTION, research={"breadth": 3, "depth": 1})
+        loop, beats = asyncio.get_running_loop(), list[float]()
+        with jumping(web.node):
+            async with web.client.get(receipt["links"]["events"]) as response:
+                async for name, _ in blocks(response):
+                    beats += [] if name else [loop.time()]
+                    if len(beats) == 5:
+                        break
+
+    assert [round(after - before, 1) for before, after in itertools.pairwise(beats)] == [5.0] * 4
+
+
+@pytest.mark.req("PR-33")
+async def test_pr_33_a_research_that_goes_on_is_backed_up_every_thirty_seconds(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.engine.node.Workers", lambda _: Here())
+    desk.plays("planner", Hangs)
+    async with desk.serve() as web:
+        await web.submit(QUESTION, research={"breadth": 3, "depth": 1}, id="P-1")
+        place = Path(web.node.settings.storage.folder) / "backups" / "P-1"
+        counts = list[int]()
+        with jumping(web.node):
+            for _ in range(4):
+                await asyncio.sleep(30.0 if counts else 20.0)
+                counts.append(len([*place.glob("*.md")]))
+
+    assert [count - counts[0] for count in counts] == [0, 1, 2, 3]
+
+
+@pytest.mark.req("PR-30")
+async def test_pr_30_a_cancelled_research_is_saved_with_its_status_and_what_it_had(desk: Desk) -> None:
+    fetch = Stuck(2)
+    desk.ports = ResearchPorts(Finds(), fetch, Looks())
+    async with desk.serve(Scripted({})) as web:
+        receipt = await web.submit(QUESTION, research={"breadth": 3, "depth": 1}, id="P-1")
+        while not fetch.begun:  # noqa: ASYNC110 - it reads when it is its turn
+            await asyncio.sleep(0)
+        await settle()
+        status, _ = await web.ask("POST", receipt["links"]["cancel"])
+        outcome = await web.end("P-1")
+        folder = Path(web.node.settings.storage.folder)
+
+    assert (status, outcome.status, outcome.why) == (202, "cancelled", "cancelled")
+    file = (folder / "P-1.md").read_text(encoding="utf-8")
+    assert frontmatter.loads(file).metadata["status"] == "cancelled"
+    assert file.count("\n- **URL:** ") == 2
+    _, latest = (folder / "backups" / "P-1" / "latest").read_text().split()
+    assert latest.endswith("-cancelled.md")
+
+
+async def interrupt(desk: Desk) -> Path:
+    """A research whose node ends while it reads pages, of which it has two; its storage folder."""
+    fetch = Stuck(2)
+    desk.ports = ResearchPorts(Finds(), fetch, Looks())
+    async with desk.serve(Scripted({})) as web:
+        await web.submit(QUESTION, research={"breadth": 3, "depth": 1}, id="P-1")
+        while not fetch.begun:  # noqa: ASYNC110 - it reads when it is its turn
+            await asyncio.sleep(0)
+        await settle()
+        return Path(web.node.settings.storage.folder)
+
+
+class Resumed:
+    """What `resume` did, and what it asked of the web."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.search, self.fetch = Finds(), Reads()
+        desk.ports = ResearchPorts(self.search, self.fetch, Looks())
+        done = desk.shell("resume", "--json", model=Scripted({}))
+        (self.outcome,) = done.json["outcomes"]
+        self.told = done.err
+
+
+def begin(desk: Desk) -> Path:
+    """The same, where the command line looks for it."""
+    return asyncio.run(interrupt(desk)).rename(desk.folder / "task-data")
+
+
+@pytest.mark.req("PR-10")
+def test_pr_10_an_interrupted_research_goes_on_from_its_last_checkpoint(desk: Desk) -> None:
+    folder = begin(desk)
+    assert frontmatter.loads((folder / "P-1.md").read_text(encoding="utf-8")).metadata["status"] == "extracting"
+
+    it = Resumed(desk)
+
+    assert (it.outcome["ticket"], it.outcome["why"], it.outcome["by"]) == ("P-1", "completed", "reporter")
+    assert it.search.asked == [], "what was searched is known"
+    assert len(it.fetch.fetched) == 3
+    states = [each["reason"] for each in it.outcome["handoffs"] if each["source"] == ORCHESTRATOR]
+    assert states == STAGES
+
+
+def forget(folder: Path) -> None:
+    """The database is gone, with whoever held it."""
+    for path in folder.glob("terminus.db*"):
+        path.unlink()
+
+
+@pytest.mark.req("PR-35")
+def test_pr_35_the_latest_backup_whose_checksum_fits_is_restored(desk: Desk) -> None:
+    folder = begin(desk)
+    forget(folder)
+    place = folder / "backups" / "P-1"
+    _, latest = (place / "latest").read_text().split()
+    assert latest.endswith("-extracting.md")
+    before = sorted(each.name for each in place.glob("*.md"))[-2]
+    text = (place / latest).read_text(encoding="utf-8")
+    (place / latest).write_text(text.replace("Eviction", "Deviation"), encoding="utf-8")
+
+    it = Resumed(desk)
+
+    assert f"Ticket P-1: restored from the backup {before}" in it.told
+    assert (it.outcome["ticket"], it.outcome["why"]) == ("P-1", "completed")
+
+
+@pytest.mark.req("PR-35")
+def test_pr_35_a_sound_backup_is_gone_on_from(desk: Desk) -> None:
+    folder = begin(desk)
+    forget(folder)
+    _, latest = (folder / "backups" / "P-1" / "latest").read_text().split()
+
+    it = Resumed(desk)
+
+    assert f"Ticket P-1: restored from the backup {latest}" in it.told
+    assert set(it.fetch.fetched) <= set(WEB)
+    assert it.outcome["why"] == "completed"
+
+
+@pytest.mark.req("PR-35")
+def test_pr_35_without_a_backup_it_starts_from_the_beginning(desk: Desk) -> None:
+    folder = begin(desk)
+    forget(folder)
+    for path in (folder / "backups" / "P-1").iterdir():
+        path.unlink()
+    file = folder / "P-1.md"
+    file.write_text(file.read_text(encoding="utf-8").replace("## Plan", "## Plans"), encoding="utf-8")
+
+    it = Resumed(desk)
+
+    assert "Ticket P-1: restored from the beginning" in it.told
+    assert it.search.asked
+    assert it.outcome["why"] == "completed"
+
+
+@pytest.mark.req("PR-25")
+def test_pr_25_a_search_has_fifteen_seconds_a_page_thirty_and_a_model_two_minutes() -> None:
+    usual = Settings()
+
+    assert (usual.feeds.seconds, usual.duckduckgo.seconds) == (15.0, 15.0)
+    assert usual.fetch.page_seconds == 30.0
+    assert usual.model.call_seconds == 120.0
+
+
+NEWS = b"""<?xml version="1.0"?><rss version="2.0"><channel><title>Trams</title><link>https://news.example/</link><item>
+<title>Tram line 7 to the airport</title><link>http://127.0.0.1:1/tram</link>
+<description>Tram line 7 now goes to the airport.</description></item></channel></rss>"""
+LONG = "/handbook"
+HANDBOOK = (
+    "# Handbook of tram line 7\n\n"
+    + "\n\n".join(f"Paragraph {n} tells which mooring of the harbour is free on day {n}." for n in range(2_000))
+    + "\n\nThe ride of tram line 7 to the airport takes 26 minutes, says its handbook.\n\n"
+    + "## Features\n\n- Sounding\n\n## Competitors\n\n- Lumen\n\n## Tech stack\n\n- Redis\n"
+)
+"""Over 100 KB, of which a sentence at the end matters."""
+
+
+@pytest.fixture(scope="module")
+def various() -> Iterator[tuple[Found, Path]]:
+    """A research on all kinds of sources, one of whose pages is very long; and its storage folder."""
+    pages = {FEED: Reply(NEWS, "application/rss+xml"), LONG: Reply(HANDBOOK.encode(), "text/markdown")}
+    with tempfile.TemporaryDirectory() as folder:
+        found = asyncio.run(
+            explore(
+                Path(folder), GOOD | {LONG: 2}, question="How long does tram line 7 take to the airport?", pages=pages,
+                sources=("tavily", "rss"), ordered=("/articles/ferry",),
+            )
+        )  # fmt: skip
+        yield found, Path(folder)
+
+
+@pytest.mark.req("PR-11")
+def test_pr_11_feeds_a_web_search_and_ordered_pages_give_the_same_kind_of_results(
+    various: tuple[Found, Path],
+) -> None:
+    found, _ = various
+    of: dict[str, list[SearchResult]] = {}
+    for each in found.case.results:
+        of.setdefault(each.source, []).append(each)
+
+    assert {type(each) for each in found.case.results} == {SearchResult}
+    assert set(of) == {"tavily", "rss", "urls"}
+    (news,), (ordered,) = of["rss"], of["urls"]
+    assert (news.title, news.url) == ("Tram line 7 to the airport", "http://127.0.0.1:1/tram")
+    assert news.summary == "Tram line 7 now goes to the airport."
+    assert ordered.url == found.site.url("/articles/ferry")
+    assert {each.url for each in of["tavily"]} == {found.site.url(*each) for each in (GOOD | {LONG: 2}).items()}
+    assert all(each.title and each.url and 0.0 < each.quality <= 1.0 for each in found.case.results)
+    assert "electric ferry Petrel" in found.text("/articles/ferry"), "it was crawled"
+
+
+@pytest.mark.req("PR-12")
+def test_pr_12_a_page_has_its_original_and_its_enriched_text_with_metadata(various: tuple[Found, Path]) -> None:
+    found, folder = various
+    (page,) = [each for each in found.case.pages if each.url.endswith("/articles/tram")]
+
+    assert page.original is not None
+    sent = originals.read(folder, page.original.sha256)
+    assert sent == site_pages.article("/articles/tram", 0).html.encode()
+    assert (page.original.content_type, page.original.size) == ("text/html", len(sent))
+    assert "The ride takes 26 minutes" in page.text
+    assert "<p>" not in page.text
+    assert (page.source, page.url) == ("tavily", found.site.url("/articles/tram"))
+    assert page.title
+    assert 0 < len(page.summary) < 200
+    assert 0 < len(page.key_points) < 5
+    assert all(each in page.text for each in page.key_points)
+    assert page.read_at.startswith("20")
+
+
+@pytest.mark.req("PR-18")
+def test_pr_18_over_100_kb_are_compressed_to_the_essential_and_names_are_stored_apart(
+    various: tuple[Found, Path],
+) -> None:
+    found, _ = various
+    assert len(HANDBOOK.encode()) > 100 * 1024
+    (page,) = [each for each in found.case.pages if each.url.endswith(LONG)]
+
+    assert page.compressed
+    assert page.full_length > 100 * 1024
+    assert 0 < len(page.text) <= 20_000
+    assert "takes 26 minutes, says its handbook" in page.text, "what bears on the question, wherever it stands"
+    assert page.entities.features == ("Sounding",)
+    assert page.entities.competitors == ("Lumen",)
+    assert page.entities.tech_stack == ("Redis",)
+    assert not any(each.compressed for each in found.case.pages if each is not page)
+
+
+@pytest.mark.req("PR-24", "PR-32")
+@pytest.mark.parametrize(
+    ("cancelled", "why", "seconds"), [(False, "step_timed_out", 200.0), (True, "cancel_forced", 30.0)]
+)
+async def test_pr_24_a_research_that_had_to_be_stopped_is_failed_in_its_state_and_its_user_is_told_why(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, cancelled: bool, why: str, seconds: float
+) -> None:
+    monkeypatch.setattr("runtime.engine.node.Workers", lambda _: Here())
+    desk.ports = ResearchPorts(Finds(), Reads(), Looks())
+    asked: list[str] = []
+    desk.plays("searcher", lambda: Silent(asked))
+    async with desk.serve(Scripted({}), run={"agent_seconds": 100.0}) as web:
+        receipt = await web.submit(QUESTION, research={"breadth": 3, "depth": 1}, id="P-1")
+        while not asked:  # noqa: ASYNC110 - it is asked when it is its turn
+            await asyncio.sleep(0)
+        if cancelled:
+            await web.ask("POST", receipt["links"]["cancel"])
+        outcome = await end(web, "P-1")
+        _, told = await web.ask("GET", receipt["links"]["ticket"])
+        folder = Path(web.node.settings.storage.folder)
+
+    assert (outcome.status, outcome.why) == ("error", why)
+    assert seconds <= outcome.seconds < seconds + 2.0
+    assert asked.count("asked") == (1 if cancelled else 2)
+    known = frontmatter.loads((folder / "P-1.md").read_text(encoding="utf-8")).metadata
+    assert (known["status"], known["progressMessage"]) == ("failed", outcome.detail)
+    assert outcome.detail.endswith((".", "?"))
+    assert told["outcome"]["detail"] == outcome.detail

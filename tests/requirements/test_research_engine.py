@@ -4,7 +4,7 @@ import asyncio
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +23,15 @@ from actors.workflow.outcome import Outcome
 from runtime.crawl.extract.page import extract
 from runtime.crawl.http_client import Client
 from runtime.engine.node import Node
-from runtime.settings import FetchSettings, LogSettings, ResearchSettings, Settings, StorageSettings, TavilySettings
+from runtime.settings import (
+    FeedsSettings,
+    FetchSettings,
+    LogSettings,
+    ResearchSettings,
+    Settings,
+    StorageSettings,
+    TavilySettings,
+)
 from runtime.tickets import Ticket
 from tests import site_pages
 from tests.actors.research.test_extractor import Turn
@@ -40,6 +48,7 @@ QUESTIONS = (
     "What went wrong with heat pumps in Osterby?"
 )
 PAGE_SECONDS = 5.0
+FEED = "/news.rss"
 
 
 class Found(NamedTuple):
@@ -72,6 +81,7 @@ async def explore(
     folder: Path, paths: Mapping[str, int], *, question: str = QUESTIONS, breadth: int = 20,
     given: Mapping[str, str] | None = None, pages: Mapping[str, Reply] | None = None, search: Step | None = None,
     seconds: float = 0.0, tavily: Mapping[str, Any] | None = None, fetch: Mapping[str, Any] | None = None,
+    sources: tuple[str, ...] = ("tavily",), ordered: Sequence[str] = (),
 ) -> Found:  # fmt: skip
     """
     One round over pages of the site.
@@ -79,6 +89,7 @@ async def explore(
     :param paths: what every search finds, by path the number of the host.
     :param given: texts that Tavily's extraction has, by path.
     :param seconds: how long the site takes for each answer.
+    :param ordered: paths of pages that are read in any case.
     """
 
     async def answer(server: FakeTavily, request: http.Request, body: Body) -> http.StreamResponse:
@@ -99,12 +110,14 @@ async def explore(
                 fetch=FetchSettings(
                     allow=("127.0.0.0/8",), robots=False, page_seconds=PAGE_SECONDS, **(fetch or {})
                 ),
+                feeds=FeedsSettings(urls=(world.url(FEED),)),
                 log=LogSettings(level="info"),
             )  # fmt: skip
             with capture_logs() as lines:
                 async with Node.open(chosen) as node:
                     await node.sources.open("tavily")._load()  # type: ignore[attr-defined] # its SDK takes real time
-                    options = ResearchOptions(breadth=breadth, depth=1, sources=("tavily",))
+                    urls = tuple(world.url(each) for each in ordered)
+                    options = ResearchOptions(breadth=breadth, depth=1, sources=sources, urls=urls)
                     handle = await node.submit(Ticket(text=question, workflow="research", options=options))
                     with jumping(node):
                         async with asyncio.timeout(LONGEST_SECONDS):
