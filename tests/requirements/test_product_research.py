@@ -13,6 +13,7 @@ from typing import Any
 import frontmatter
 import msgspec
 import pytest
+from markdown_it import MarkdownIt
 from structlog.testing import capture_logs
 
 from actors.evidence.claims import Claim
@@ -31,7 +32,8 @@ from actors.workflow.verify import verify
 from bus import Actor, Context
 from runtime.cli import Exit
 from runtime.cli.view.board import board, fold_board
-from runtime.cli.view.live import console, picture
+from runtime.cli.view.live import picture
+from runtime.cli.view.printing import console
 from runtime.cli.view.result import exit_status
 from runtime.cli.view.result import lines as describe
 from runtime.crawl import originals
@@ -861,6 +863,30 @@ class Wordy(Finds):
 
 
 MANY = {f"https://h{n}.example/{n:02}": f"The Lumora lamp shines in house {n}." for n in range(70)}
+
+
+@pytest.mark.req("PR-16", "PR-19")
+def test_pr_19_the_analysis_has_a_summary_that_any_viewer_shows_as_markdown(desk: Desk) -> None:
+    it = Product(desk, *ONE_ROUND)
+
+    summary = it.sections["Summary"]
+    viewer = MarkdownIt("commonmark").enable("table")
+    shown = viewer.render(summary)
+    parts = re.findall(r"<h[34]>(.*?)</h[34]>", shown)
+    assert parts[:4] == ["Overview", "Features", "Competitors", "SWOT"]
+    assert parts[4:8] == ["Strengths", "Weaknesses", "Opportunities", "Threats"]
+    overview = summary.partition("### Overview")[2].partition("###")[0].strip()
+    assert 0 < len(overview) < 500
+    for part, said in {
+        "Features": "dimmed in 9 steps",
+        "Competitors": "Glimmer",
+        "Threats": "A ban on lithium",
+    }.items():
+        assert re.search(rf"<h[34]>{part}</h[34]>\n<ul>\n<li>[^<]*(?:<strong>)?[^<]*{said}", shown), part
+    assert "<code" not in shown
+    whole = viewer.render(it.file.partition("\n---\n")[2])
+    assert whole.count("<table>") >= 1
+    assert re.findall(r"<h2>(.*?)</h2>", whole) == list(it.sections)
 
 
 @pytest.mark.req("PR-17")
