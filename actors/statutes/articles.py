@@ -60,6 +60,8 @@ class FoundArticles(msgspec.Struct, frozen=True, gc=False):
     """Articles that it names, of laws that there are, that no version in force has."""
     repealed: tuple[tuple[str, str], ...] = ()
     """Of those the ones of laws that are repealed, each with the day from which on."""
+    unknown: tuple[str, ...] = ()
+    """Laws that it names, by the form of their names, and of which none is indexed."""
     total: int = 0
     """How many articles there are to search; 0: no statutes were read yet."""
 
@@ -126,4 +128,6 @@ def _explain(found: FoundArticles, language: str) -> str:
     said = [say("statute_repealed", language, article=article, day=day) for article, day in ended.items()]
     if absent := [each for each in found.missing if each not in ended]:
         said.insert(0, say("statute_missing", language, articles=", ".join(absent)))
+    if found.unknown:
+        said.append(say("statute_unknown", language, laws=", ".join(found.unknown)))
     return " ".join(said)

@@ -124,6 +124,10 @@ class Jurisdiction(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     def weigh(self, law: str) -> float:
         return next((rank.weight for rank in self.ranks if rank.fits(law)), 1.0)
 
+    def is_law(self, name: str) -> bool:
+        """Whether a name has the form of a law's, and not of a contract's."""
+        return any(rank.fits(name) for rank in self.ranks)
+
     def pair_groups(self) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
         """Of laws for one group of people or things: words of their names, and words of questions about that group."""
         return _pairs(self.groups.lines)

@@ -79,13 +79,15 @@ class Statutes:
             for each in absent
         ]
         repealed = tuple((name, day) for name, day in zip(missing, ends, strict=True) if day)
+        strange = dict.fromkeys(each.law for each in references if each.law not in self._by_name)
+        unknown = tuple(name for name in strange if self._jurisdiction.is_law(name))
         count = len(named)
         if count < limit:
             known = {place for place, _, _ in named}
             best = self._rank(question, days, limit + count, fields)
             named |= {(place, 0, 0): score for place, score in best if place not in known}
         articles = tuple(self._load(*each) for each in list(named.items())[: max(limit, count)])
-        return FoundArticles(articles, count, missing, repealed, self._shelf.passages)
+        return FoundArticles(articles, count, missing, repealed, unknown, self._shelf.passages)
 
     def find_miscited(self, text: str, days: Days) -> list[str]:
         """The articles that a text names and that are in force on none of these days, or not there at all."""

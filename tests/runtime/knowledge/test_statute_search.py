@@ -142,6 +142,13 @@ def test_an_article_that_is_named_is_looked_up_and_one_that_is_not_there_is_said
     assert found.missing == ("《租赁法》第九十九条",)
 
 
+def test_a_law_that_is_named_and_not_indexed_is_said_and_a_contract_is_none(tmp_path: Path, folder: Path) -> None:
+    found = index(tmp_path, folder)("《火星移民法》第三条和《租房合同》第五条怎么说？", 2)
+
+    assert (found.unknown, found.missing, found.named) == (("火星移民法",), (), 0)
+    assert show_articles(found, "zh").abstain == "这里没有收录名为“火星移民法”的法规。"
+
+
 @pytest.mark.req("LG-9")
 def test_of_an_item_that_is_named_its_own_words_are_shown(tmp_path: Path, folder: Path) -> None:
     statutes = index(tmp_path, folder)
