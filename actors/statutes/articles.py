@@ -130,4 +130,6 @@ def _explain(found: FoundArticles, language: str) -> str:
         said.insert(0, say("statute_missing", language, articles=", ".join(absent)))
     if found.unknown:
         said.append(say("statute_unknown", language, laws=", ".join(found.unknown)))
+    if not said and not found.articles:
+        said.append(say("statutes_no_word", language))
     return " ".join(said)

@@ -25,6 +25,7 @@ def test_what_is_not_there_is_said() -> None:
     assert named.abstain == ""
     assert "《租赁法》第九十九条" in absent.abstain
     assert nothing.abstain == say("statutes_none", "zh")
+    assert "another language" in show_articles(FoundArticles(total=9), "en").abstain
 
 
 def test_a_case_is_its_summary_with_the_key_points_of_the_judgment() -> None:
