@@ -106,12 +106,6 @@ def is_other_language(text: str, *languages: str) -> bool:
     return counts[found] >= CLEARLY * max((1, *(counts[each] for each in known if each in _COMMON)))
 
 
-def find_common_words(text: str) -> frozenset[str]:
-    """The commonest words of a text's language, which tell nothing of what it asks; none for English: `stop_words`."""
-    language = guess_language(text)
-    return _COMMON.get(language, frozenset()) if language != "en" else frozenset()
-
-
 def choose_language(code: str, text: str) -> str:
     """
     The language that a text's writer is answered in, as ISO 639-1 code; empty when it cannot be told.

@@ -25,8 +25,8 @@ WITHOUT_READER = frozenset((".adoc", ".asciidoc"))
 """Documents that are read once somebody adds a reader for them."""
 IGNORED_FOLDERS = frozenset(("_sources", "_static", "_images", "__pycache__", "node_modules"))
 """What Sphinx puts beside its pages (their sources once more), and what programs leave behind."""
-STORAGE = "storage"
-"""A folder with a database of ours: its files are reports of what was read, and no source of their own."""
+LEFT_OUT = "left out"
+"""A folder of nobody's documents."""
 LEADS_OUT = "a link that leads out of the folder"
 NOT_REGULAR = "not a regular file"
 TWIN_SHARE = 0.85
@@ -80,9 +80,7 @@ class FolderScan:
                 self.unopened.append(below)
                 continue
             for name, kind in found:
-                if kind == STORAGE:
-                    self.ignored.setdefault(f"in {name}", []).append(f"{below}{name}")
-                elif kind == "folder" and encodable(f"{below}{name}"):
+                if kind == "folder" and encodable(f"{below}{name}"):
                     todo.append((f"{below}{name}/", depth + 1))
                 else:
                     self._sort_in(f"{below}{name}", name, kind)
@@ -92,27 +90,29 @@ class FolderScan:
             self.skipped.append((path.encode("utf-8", "backslashreplace").decode(), "its name is not valid UTF-8"))
         elif kind == "file":
             self.files.append(path)
+        elif kind == LEFT_OUT:
+            self.ignored.setdefault(f"in {name}", []).append(path)
         elif kind:
             self.skipped.append((path, kind))
         else:
             called = Path(name).suffix.lower()[:20] or "without a suffix"
             called += ", not read (see docs/readers.md)" if called in WITHOUT_READER else ""
-            called = "hidden" if name.startswith(".") else f"in {name}" if name in IGNORED_FOLDERS else called
+            called = "hidden" if name.startswith(".") else called
             self.ignored.setdefault(called, []).append(path)
 
 
 def _kind(entry: "os.DirEntry[str]", folder: Path, root: Path, depth: int, readable: frozenset[str]) -> str:
-    """`folder`, `file`, `STORAGE`, the reason for skipping it, or nothing for what is none of ours."""
+    """`folder`, `file`, `LEFT_OUT`, the reason for skipping it, or nothing for what is none of ours."""
     if entry.name.startswith("."):
         return ""
     try:
         if entry.is_dir():
             if entry.name in IGNORED_FOLDERS:
-                return ""
-            if (folder / entry.name / DATABASE).is_file():
-                return STORAGE
+                return LEFT_OUT
             if entry.is_symlink():
                 return "a link to a folder"
+            if (folder / entry.name / DATABASE).is_file():  # reports of ours are no source of their own
+                return LEFT_OUT
             return "folder" if depth < DEPTH_LIMIT else f"more than {DEPTH_LIMIT} folders deep"
         if Path(entry.name).suffix.lower() not in readable:
             return ""

@@ -141,8 +141,10 @@ async def _list_searches(node: "Node", stored: "StoredRun") -> list[dict[str, st
         told = [find(each.workflow).list_searches((await node.journal.fold(each)).case) for each in newest]
     except JournalDamaged:
         return []
-    answered = list_answered(await node.effects.load(find_outermost(stored.id)))
     known = {(each.where, each.query): each for steps in reversed(told) for each in steps}
+    if not known:
+        return []
+    answered = list_answered(await node.effects.load(find_outermost(stored.id)))
     return [
         {
             "query": each.query, "source": each.where, "why": each.failed,

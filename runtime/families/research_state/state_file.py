@@ -8,7 +8,7 @@ last section, which is the report as people read it.
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -277,8 +277,12 @@ def _body(project: Project) -> Iterator[str]:
 
 def _below_title(report: str) -> Iterator[str]:
     """A report as a section: without its title, which stands at the top, and its headings a level deeper."""
-    for line in report.rstrip("\n").split("\n")[1:]:
-        yield f"#{line}" if line.startswith("#") else line
+    yield from _deepen(report.rstrip("\n").split("\n")[1:])
+
+
+def _deepen(lines: Iterable[str]) -> Iterator[str]:
+    """Markdown with its headings a level deeper."""
+    return (f"#{line}" if line.startswith("#") else line for line in lines)
 
 
 def _render_part(title: str, analysis: Analysis) -> Iterator[str]:
@@ -287,8 +291,7 @@ def _render_part(title: str, analysis: Analysis) -> Iterator[str]:
         for each in analysis.contradictions:
             yield from render_item(each)
     elif _is_ours(analysis):
-        for line in clean(analysis.summary).rstrip("\n").split("\n"):
-            yield f"#{line}" if line.startswith("#") else line
+        yield from _deepen(clean(analysis.summary).rstrip("\n").split("\n"))
 
 
 def _is_ours(analysis: Analysis) -> bool:
